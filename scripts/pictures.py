@@ -62,7 +62,7 @@ def main() -> None:
             page.go(address[0] + "?show=spam")
             save(page, "review.png", 640)
             page.click("a.subject")
-            page.run("document.querySelector('.lies').remove()")  # where the mail lies is a temporary folder
+            page.run("document.querySelector('.location').remove()")  # where the mail lies is a temporary folder
             save(page, "explanation.png", 760)
         finally:
             browser.close()

@@ -1,14 +1,7 @@
-"""spamnb: naive Bayes for mail and text. A model is a sum.
+"""spamnb: naive Bayes for mail and text.
 
-    sources → reader → counts → learners → store → classifier
-    mailbox   bytes    rows,    scores     the     the whole way
-              → rows   sums                file    as one object
-
-``formulas`` hold what is computed, arrays in and arrays out; ``estimators`` are the same models by themselves, with
-scikit-learn's interface. ``training`` makes a model file. ``engines`` share work among this machine's cores,
-``evaluation`` and ``report`` measure and show, ``api``, ``cli`` and ``serve`` are how programs and people ask.
-
-The names below are loaded when they are first asked for:
+A model is a file of token counts per class. `train` makes a model from labelled mail, and `Classifier` uses it.
+`SpamClassifier` and the estimators have the interface of scikit-learn. Names are imported when they are first used:
 
 >>> import spamnb
 >>> spamnb.MultinomialNB(alpha=1)
@@ -17,9 +10,9 @@ MultinomialNB(alpha=1)
 
 from __future__ import annotations
 
-# typing's own is 5 ms away, in which Ctrl-C would end the program with a traceback: main() does not run yet.
+# Importing typing takes 5 ms, in which Ctrl-C would print a traceback, because main() does not run yet.
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
+if TYPE_CHECKING:  # type checkers do not see the names that __getattr__ imports
     from spamnb.api.evaluate import Evaluation as Evaluation
     from spamnb.api.evaluate import evaluate as evaluate
     from spamnb.api.explain import Explanation as Explanation
@@ -82,14 +75,14 @@ __all__ = ["__version__"]
 __all__ += list(_PUBLIC)
 
 
-if not TYPE_CHECKING:  # or any name would be one of this module
+if not TYPE_CHECKING:  # with a __getattr__, type checkers would accept any name
 
     def __getattr__(name: str) -> object:
         if name not in _PUBLIC:
             import sys
 
             message = f"module 'spamnb' has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=sys.modules["spamnb"])  # Python adds which name may be meant
+            raise AttributeError(message, name=name, obj=sys.modules["spamnb"])  # Python suggests a similar name
         import importlib
 
         return getattr(importlib.import_module(f"spamnb.{_PUBLIC[name]}"), name)

@@ -15,8 +15,8 @@ def main() -> None:
     try:
         import signal
 
-        # Before a command runs, Ctrl-C ends the program without a message. An exception does not work: modules that are
-        # being imported may catch it, and click exits with status 1.
+        # Until a command runs, Ctrl-C ends the program without a message. KeyboardInterrupt would not do this: a module
+        # that is being imported could catch it, and click would exit with status 1.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _end)
         _run()
@@ -29,13 +29,13 @@ def _end(*_: object) -> None:
 
 
 def _run() -> None:
-    # The OpenBLAS of numpy and scipy starts a thread per core; these spin, which costs 0.1 s of processor time.
+    # OpenBLAS starts a thread per core. The threads wait in a loop, which costs 0.1 s of processor time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Garbage collection during imports and at the end takes 13 of the 97 ms of the verdict on one message.
+    # Garbage collection during imports and at exit takes 13 of the 97 ms in which one message is classified.
     gc.set_threshold(100_000)
     from spamnb.cli import cli
 
-    # Programs read UTF-8 in any locale. A terminal of another encoding gets escapes for characters that it lacks.
+    # Output to programs is UTF-8 in any locale. A terminal gets escapes for characters that its encoding lacks.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
     try:

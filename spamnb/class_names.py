@@ -1,4 +1,4 @@
-"""Names of classes: which names are allowed, and which class a mistyped name means."""
+"""Names of classes: check them, and find the class that a mistyped name means."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from spamnb.errors import SpamnbError
 
-MAX_CLASS_NAME = 100  # characters
+MAX_CLASS_NAME = 100  # characters, so that a line of output stays readable
 SYNONYMS = {"spam", "junk", "bad"}, {"ham", "good", "nonspam", "legit", "inbox"}
 
 
 def check_class_name(name: str) -> str:
     """Return ``name``. Raise ValueError if it cannot name a class.
 
-    A name is printable, has 1 to 100 characters, no blank at its ends, and is not "unsure".
+    A name has 1 to 100 printable characters, no blank at the beginning or the end, and is not "unsure".
 
     >>> check_class_name("talk.politics.misc")
     'talk.politics.misc'
@@ -23,12 +23,12 @@ def check_class_name(name: str) -> str:
     if len(name) > MAX_CLASS_NAME:
         raise ValueError(f"{name[:MAX_CLASS_NAME]!r}… cannot name a class: it is too long")
     if name == "unsure":
-        raise ValueError("'unsure' cannot name a class: it is the verdict when none is sure enough")
+        raise ValueError("'unsure' cannot name a class: it is the verdict if no class is likely enough")
     return name
 
 
 def check_has_class(name: str, classes: Sequence[str], where: str = "", advice: str = "") -> None:
-    """Raise SpamnbError if no class has this name. The error begins with ``where`` and suggests a similar name.
+    """Raise SpamnbError if no class has this name. The error begins with ``where`` and ends with ``advice``.
 
     >>> check_has_class("spma", ["ham", "spam"])
     Traceback (most recent call last):
@@ -36,31 +36,30 @@ def check_has_class(name: str, classes: Sequence[str], where: str = "", advice: 
     spamnb.errors.SpamnbError: 'spma' is none of the classes ham, spam; did you mean spam?
     """
     if name not in classes:
-        near = nearest_name(name, classes)
-        suggestion = f"; did you mean {near}?" if near else ";" if advice else ""
+        similar_name = nearest_name(name, classes)
+        suggestion = f"; did you mean {similar_name}?" if similar_name else ";" if advice else ""
         names = ", ".join(classes) or "(there is none)"
         raise SpamnbError(f"{where}{name!r} is none of the classes {names}{suggestion}{advice}")
 
 
 def nearest_name(name: str, names: Sequence[str]) -> str | None:
-    """Return the one of ``names`` that has the most similar spelling or the same meaning, or None.
+    """Return the name with the most similar spelling, or else with the same meaning, or None.
 
     >>> [nearest_name(name, ["ham", "spam"]) for name in ("spma", "good", "list")]
     ['spam', 'ham', None]
     """
-    from difflib import get_close_matches  # 4 ms, only for a name that does not exist
+    from difflib import get_close_matches  # takes 4 ms, and only a wrong name needs it
 
     synonyms = next((words for words in SYNONYMS if name.casefold() in words), set())
-    similar = get_close_matches(name.casefold(), names, 1)
-    return next(iter([*similar, *(other for other in names if other.casefold() in synonyms)]), None)
+    similar_names = get_close_matches(name.casefold(), names, 1)
+    return next(iter([*similar_names, *(other for other in names if other.casefold() in synonyms)]), None)
 
 
 def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False, where: str = "") -> None:
-    """Raise SpamnbError if the model does not have the class that a message is to be learned as, unless ``new``.
+    """Raise SpamnbError if a message would be learned as a new class, unless ``new``.
 
-    A mistyped name would become a new class. Even with one message, this class takes probability from spam, so that
-    fewer messages get the verdict spam. No error is raised for the class of spam, nor for the first other class, unless
-    its name is similar to that of a class.
+    The reason is that a mistyped name would become a class, and even a class of one message takes probability from
+    spam. The class of spam and the first other class are allowed, unless the name is similar to the name of a class.
 
     >>> check_known_class("spam", [], "spam"), check_known_class("ham", ["spam"], "spam")
     (None, None)

@@ -1,11 +1,10 @@
-"""The classification of one message: verdict, probabilities and evidence; and its points, for mail software.
+"""The classification of one message: verdict, probabilities and evidence.
 
-Delivery rules compare points with 5.0 and know no probabilities, so calibrated log-odds of spam are scaled:
+Mail software compares a score in points with 5.0. The points are a linear function of the calibrated log-odds of spam:
 
-    points = 5 + 5 (log-odds − threshold) / max(threshold, 1)        both in nats
+    points = 5 + 5 (log-odds − threshold) / max(threshold, 1)        log-odds and threshold in nats
 
-which is 5 where the verdict becomes spam, 0 at even odds (for thresholds of a nat or more), and rises with the log-odds
-whatever the threshold is.
+The points are 5 at the threshold of the verdict spam, and 0 at even odds if the threshold is at least 1 nat.
 """
 
 from __future__ import annotations
@@ -19,48 +18,48 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.shown_text import format_probability
 
 SPAM_POINTS = 5.0
-_STEP = 0.1  # points have one decimal, as Exim and spamass-milter keep them
-_MAX_POINTS = 99.9
-_REPR_CLASSES = 3  # the likeliest classes, at a prompt
+_POINT_STEP = 0.1  # points; Exim and spamass-milter use one decimal
+_MAX_POINTS = 99.9  # points; the mail of SpamAssassin has −19 to 22 points
+_MAX_REPR_CLASSES = 3  # the likeliest classes, so that the text fits into a line
 
 
 class Evidence(NamedTuple):
-    """A token and its weight, in nats, in the log-odds of one class against the likeliest other."""
+    """A token, and its weight in the log-odds of a class against the likeliest other class, in nats."""
 
     token: str
     weight: float
 
 
 class Classification(NamedTuple):
-    """What a message is, how probable that is, and why.
+    """The verdict on one message, the probabilities of its classes, and the evidence.
 
     Parameters
     ----------
     verdict : str
         A class, or "unsure".
     probabilities : dict of {str: float}
-        Calibrated probability of each class: of messages with .9 for a class, nine in ten are of it.
+        Calibrated probability of each class: nine of ten messages with probability .9 for a class are of this class.
     posterior : dict of {str: float}
-        The model's own probabilities, before calibration (naive Bayes: the textbook's, as if tokens were independent).
-        Empty where they were not asked for.
+        Probability of each class before calibration. In naive Bayes it assumes that tokens are independent. Empty if
+        it was not requested.
     log_odds : float
-        Calibrated log-odds of spam in nats, or of the likeliest class where no class is spam.
+        Calibrated log-odds of spam in nats, or of the likeliest class if no class is spam.
     evidence : list of Evidence
-        Tokens and their weights in nats, heaviest first.
+        Tokens and their weights, the largest absolute weight first.
     scores : array of shape (n_classes,)
-        Scores before calibration, in nats, the classes sorted by name.
+        Scores before calibration, in nats. The classes are sorted by name.
     enough : bool
-        Whether the model has seen enough of every class for the probabilities to mean much.
+        Whether each class has enough messages for reliable probabilities.
     truncations : tuple of str
-        What of the message was too large to be read, in words.
+        Descriptions of the parts of the message that were too large to be read.
     corrections : tuple of float
-        The part of each weight of ``evidence`` that corrects naive Bayes, in nats. Empty in other models.
+        The part of each weight of ``evidence`` that corrects naive Bayes, in nats. Empty for other models.
     spam : str
         The name of the class of spam.
     threshold : float
         The log-odds of spam above which the verdict is spam, in nats.
     sender : Evidence or None
-        What the file of people says of the sender, and its weight in nats. None for anybody else.
+        The entry of the people file for the sender, and its weight. None if the sender is not in the file.
 
     Examples
     --------
@@ -92,12 +91,12 @@ class Classification(NamedTuple):
 
     @property
     def mail_verdict(self) -> str:
-        """The verdict as mail software knows it: "spam", "unsure", or "ham" for every other class."""
+        """The verdict for mail software: "spam", "unsure", or "ham" for every other class."""
         return "spam" if self.is_spam else UNSURE if self.verdict == UNSURE else "ham"
 
     @property
     def points(self) -> float:
-        """The log-odds of spam in points, to one decimal; 5 or more for spam alone, as clients compare them again.
+        """The log-odds of spam in points, with one decimal. Only spam has 5 points or more.
 
         >>> result = Classification("ham", {"ham": 0.5, "spam": 0.5}, {}, 0.0, [], np.zeros(2), True, (), threshold=2.3)
         >>> result.points, result._replace(log_odds=2.3, verdict="spam").points, result._replace(log_odds=2.3).points
@@ -105,22 +104,22 @@ class Classification(NamedTuple):
         """
         points = SPAM_POINTS + SPAM_POINTS * (self.log_odds - self.threshold) / max(self.threshold, 1.0)
         points = round(min(max(points, -_MAX_POINTS), _MAX_POINTS), 1) + 0.0  # + 0.0: never "-0.0"
-        return max(points, SPAM_POINTS) if self.is_spam else min(points, SPAM_POINTS - _STEP)
+        return max(points, SPAM_POINTS) if self.is_spam else min(points, SPAM_POINTS - _POINT_STEP)
 
     @property
     def reasons(self) -> list[Evidence]:
-        """The evidence, what is known of the sender first."""
+        """The evidence, after the entry of the people file for the sender."""
         return [*([self.sender] if self.sender else []), *self.evidence]
 
     def describe_probability(self) -> str:
-        """Return one probability in percent, with its name: of spam, or of the likeliest class where none is spam.
+        """Return the probability of spam in percent, or of the likeliest class if no class is spam.
 
-        The word of the file of people counts in it.
+        An entry of the people file for the sender changes this probability, but not ``probabilities``.
 
         Returns
         -------
         str
-            The name and the probability, or "probability unknown" where there are fewer than two classes.
+            The class and its probability, or "probability unknown" if there are fewer than two classes.
 
         Examples
         --------
@@ -128,7 +127,7 @@ class Classification(NamedTuple):
         >>> spamnb.Classifier.create(":memory:").classify(b"Subject: offer").describe_probability()
         'probability unknown'
         """
-        if len(self.probabilities) < 2:  # a single class has probability 1 whatever the message holds
+        if len(self.probabilities) < 2:  # a single class has probability 1 for any message
             return "probability unknown"
         name = self.spam
         if name not in self.probabilities:
@@ -136,6 +135,6 @@ class Classification(NamedTuple):
         return f"P({name}) {format_probability(1 / (1 + math.exp(-self.log_odds)))}"
 
     def __repr__(self) -> str:
-        likeliest = sorted(self.probabilities.items(), key=lambda item: -item[1])[:_REPR_CLASSES]
+        likeliest = sorted(self.probabilities.items(), key=lambda item: -item[1])[:_MAX_REPR_CLASSES]
         parts = [f"verdict {self.verdict}", *(f"P({name}) {p:.4f}" for name, p in likeliest)]
         return f"Classification({', '.join(parts)}, {len(self.evidence)} pieces of evidence)"

@@ -1,4 +1,4 @@
-"""Errors for people: one line that says what is wrong, where, and what to do."""
+"""Errors for users. The text of an error is one line with the place, the problem and what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 
 class SpamnbError(Exception):
-    """Bad input or a refused request, described in one line. The command line prints it and exits with status 1.
+    """Wrong input, or a request that is refused. The command line prints the text and exits with status 1.
 
     Examples
     --------
@@ -18,7 +18,7 @@ class SpamnbError(Exception):
 
 
 class _Arguments:
-    """Names of arguments as Python writes them."""
+    """The attribute NAME is the argument NAME as Python writes it."""
 
     FLAGS = ("by_date", "everything", "force", "leave_one_out", "one_class", "online", "recursive")
 
@@ -27,14 +27,14 @@ class _Arguments:
 
 
 class _Options:
-    """Names of arguments as the command line writes them."""
+    """The attribute NAME is the argument NAME as the command line writes it."""
 
     def __getattr__(self, name: str) -> str:
         return "--all" if name == "everything" else "--" + name.replace("_", "-")
 
 
 class Wording(str):
-    r"""A line in two wordings: the str names arguments of Python, ``in_options`` names options of the command line.
+    r"""A line in two wordings. The string itself names arguments of Python, ``in_options`` names command-line options.
 
     >>> line = Wording("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
     >>> print(line, line.in_options, sep="\n")
@@ -52,7 +52,7 @@ class Wording(str):
 
 
 def in_options(text: str | Exception) -> str:
-    """Return the text of a line or an error, with the command line's options in place of Python's arguments.
+    """Return a line or the text of an error, with command-line options instead of Python's arguments.
 
     >>> in_options(Wording("{note}; or less", note=Wording("{option.workers} 1"))), in_options(SpamnbError("no mail"))
     ('--workers 1; or less', 'no mail')
@@ -62,7 +62,7 @@ def in_options(text: str | Exception) -> str:
 
 
 class ArgumentError(SpamnbError):
-    """An argument or option has a value that is not allowed."""
+    """An argument or an option has a value that is not allowed."""
 
     def __init__(self, template: str, **values: object) -> None:
         super().__init__(Wording(template, **values))
@@ -81,7 +81,7 @@ def check_type(name: str, value: object, types: Any, expected: str) -> None:
 
 
 class SpamnbWarning(UserWarning):
-    """A warning of a function that continues: a file was skipped, or a folder may not be the right one.
+    """A warning of a function that continues, for example because a file was skipped.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class SpamnbWarning(UserWarning):
 
 
 def reason(error: Exception) -> str:
-    """Return the text of an error. For an OSError it is the reason without number and file.
+    """Return the text of an error, and for an OSError only the reason, without its number and its file.
 
     >>> reason(FileNotFoundError(2, "No such file or directory", "inbox")), reason(ValueError("no text"))
     ('No such file or directory', 'no text')
@@ -112,16 +112,16 @@ def describe_error(error: Exception, where: str = "") -> str:
 
 
 class Outdated(SpamnbError):
-    """A model has an older format: it can be replaced, not read."""
+    """A model has an older format. It can be replaced, but not read."""
 
 
 class Locked(SpamnbError):
     """Another process keeps writing to a file."""
 
 
-class InTheWay(ArgumentError):
-    """A model exists already, and ``force`` was not given."""
+class ModelExists(ArgumentError):
+    """A model exists already, and ``force`` is not set."""
 
 
 class Damaged(Exception):
-    """Parts of a file contradict each other. The caller, who knows the file's name, raises SpamnbError instead."""
+    """Parts of a file contradict each other. The caller raises SpamnbError with the name of the file."""

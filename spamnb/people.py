@@ -1,9 +1,9 @@
-"""Senders whom a person knows, whose mail is never spam, and senders who are blocked, in one file.
+"""The people file, ~/.config/spamnb/people.toml: senders whose mail is never spam, and senders whose mail is spam.
 
-allow = ["ann@example.org", "example.net"]      # in ~/.config/spamnb/people.toml: addresses, and whole domains
-block = ["offers@shop.example"]
-server = "mx.example.com"                       # whose Authentication-Results say that an address was forged
-wrote_to = ["bob@example.org"]                  # added by 'watch' and 'train': to whom you sent mail; as ``allow``
+allow = ["ann@example.org", "example.net"]      # addresses and domains whose mail is never spam
+block = ["offers@shop.example"]                 # addresses and domains whose mail is spam
+server = "mx.example.com"                       # the server whose Authentication-Results can show a forged address
+wrote_to = ["bob@example.org"]                  # recipients of sent mail, which 'watch' and 'train' add; like ``allow``
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from spamnb.errors import SpamnbError, reason
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
 
-KNOWN, BLOCKED = "you know this sender", "you blocked this sender"  # as evidence: no token has four words
+# The evidence of a sender. No token has four words.
+KNOWN, BLOCKED = "you know this sender", "you blocked this sender"
 FORGED = "you know this sender, but your server found the address forged"
-CERTAINTY = 4.6  # nats, 99 to 1: what a person's word counts at least
-MAX_WROTE_TO = 1_000  # addresses, the newest: a file of so many is read in 3 ms, for each message that 'filter' gets
-_MAX_RECIPIENTS = 50  # of one message: nobody knows all of a longer list
-_MAX_FIELD = 8000  # characters of a header field
+MIN_LOG_ODDS = 4.6  # nats; more than ln 99, the threshold of the verdict spam with strictness cautious
+MAX_WROTE_TO = 1_000  # recipients in the file, the newest; 'filter' reads them in 3 ms for each message
+_MAX_RECIPIENTS = 50  # recipients of one message; the sender does not know all recipients of a longer list
+_MAX_FIELD = 8000  # characters of a header field, which bound the time of the patterns below
 _WROTE_TO = re.compile(r"(?m)^wrote_to\s*=\s*\[[^\]]*\]\n?")
 _ADDRESS = r"([A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+)"
-# One address alone, or behind a name that holds none: whatever else may stand there is nobody whom a person knows.
+# One address, alone or after a name without an address. In any other From field mail programs could show an address
+# that is not the address of the sender.
 _FROM = re.compile(rf'(?:"(?:[^"\\]|\\.)*+"|[^"<>@,:;()\\]*+) ?<{_ADDRESS}>|{_ADDRESS}')
 _FROM_LINE = re.compile(rb"(?i)(?:^|[\r\n])from[ \t]*:")
 _RESULT = re.compile(r"(?i);\s*(dmarc|spf|dkim)\s*=\s*([a-z]+)")
-_QUOTED = re.compile(r'\([^()]*\)|"(?:[^"\\]|\\.)*+"')  # comments too: a sender may have chosen what is in them
-
-
-_WRITING = threading.Lock()  # 'watch' has a thread for each account
+_QUOTED = re.compile(r'\([^()]*\)|"(?:[^"\\]|\\.)*+"')  # comments and quoted texts, which a sender may have written
+_WRITE_LOCK = threading.Lock()  # the threads of 'watch' write to the file
 
 
 class SentMail(NamedTuple):
-    """A message that was sent: the address it came from, and those that it went to, in small letters."""
+    """A message that was sent: the address of its sender and the addresses of its recipients, in lower case."""
 
     sender: str
     recipients: tuple[str, ...]
@@ -49,9 +49,9 @@ class SentMail(NamedTuple):
 
 @dataclass(frozen=True)
 class People:
-    """Addresses and domains in small letters, and the server whose word on forgery counts ("": none).
+    """The content of the people file: addresses and domains in lower case, and a server, or "" for none.
 
-    ``wrote_to`` are those to whom mail was sent, the newest last: they count as those of ``allow``.
+    The newest recipients of ``wrote_to`` are the last.
     """
 
     allow: frozenset[str] = frozenset()
@@ -59,14 +59,14 @@ class People:
     server: str = ""
     wrote_to: tuple[str, ...] = ()
 
-    def say(self, raw: bytes) -> str:
-        """Return KNOWN, BLOCKED or FORGED for the sender of a message; "" for anybody else.
+    def classify_sender(self, raw: bytes) -> str:
+        """Return KNOWN, BLOCKED or FORGED for the sender of a message, or "" if the sender is not in the file.
 
-        An address's own entry goes before its domain's, and ``block`` before ``allow``.
+        An entry for an address overrides an entry for its domain, and ``block`` overrides ``allow``.
 
         >>> people = People(frozenset(["ann@example.org"]), frozenset(["example.org"]))
-        >>> people.say(b"From: Ann <Ann@example.org>\\n\\n"), people.say(b"From: bob@example.org\\n\\n")
-        ('you know this sender', 'you blocked this sender')
+        >>> [people.classify_sender(b"From: %s@example.org\\n\\n" % name) for name in (b"ann", b"bob")]
+        ['you know this sender', 'you blocked this sender']
         """
         if not (self.allow or self.block or self.wrote_to):
             return ""
@@ -74,43 +74,44 @@ class People:
 
         header = raw[: section_length(raw)]
         fields = BytesHeaderParser().parsebytes(header)
-        one = len(_FROM_LINE.findall(header)) == 1  # of more, each reader of mail shows another
-        address = _address_of([str(value) for value in fields.get_all("From", [])]) if one else ""
+        if len(_FROM_LINE.findall(header)) != 1:  # mail programs differ in which of several From fields they show
+            return ""
+        address = _parse_from([str(value) for value in fields.get_all("From", [])])
         for name in (address, address.partition("@")[2]) if address else ():
             if name in self.block:
                 return BLOCKED
             if name in self.allow or name in self.wrote_to:
                 results = [str(value) for value in fields.get_all("Authentication-Results", [])]
-                return FORGED if self.server and self._forged(results) else KNOWN
+                return FORGED if self.server and self._is_forged(results) else KNOWN
         return ""
 
-    def decide(self, classification: Classification, raw: bytes) -> Classification:
-        """Return the classification of a message with a person's word on its sender, which goes before the model's."""
-        word, verdict, log_odds = self.say(raw), classification.verdict, classification.log_odds
-        if not word:
+    def override(self, classification: Classification, raw: bytes) -> Classification:
+        """Return the classification of a message, changed if its sender is in the file."""
+        status, verdict, log_odds = self.classify_sender(raw), classification.verdict, classification.log_odds
+        if not status:
             return classification
-        if word == BLOCKED:
-            verdict, log_odds = classification.spam, max(log_odds, CERTAINTY)
-        elif word == KNOWN:
-            good = {name: p for name, p in classification.probabilities.items() if name != classification.spam}
-            if verdict not in good:
-                verdict = max(good, key=good.__getitem__, default="ham")
-            log_odds = min(log_odds, -CERTAINTY)
-        sender = Evidence(word, log_odds - classification.log_odds)
+        if status == BLOCKED:
+            verdict, log_odds = classification.spam, max(log_odds, MIN_LOG_ODDS)
+        elif status == KNOWN:
+            others = {name: p for name, p in classification.probabilities.items() if name != classification.spam}
+            if verdict not in others:
+                verdict = max(others, key=others.__getitem__, default="ham")
+            log_odds = min(log_odds, -MIN_LOG_ODDS)
+        sender = Evidence(status, log_odds - classification.log_odds)
         return classification._replace(verdict=verdict, log_odds=log_odds, sender=sender)
 
-    def _forged(self, fields: list[str]) -> bool:
-        """Return whether the user's own server found the address forged.
+    def _is_forged(self, fields: list[str]) -> bool:
+        """Return whether ``server`` found the address forged, by the values of Authentication-Results.
 
-        Of each method its uppermost result counts, because a sender may have written those below.
+        The uppermost result of each method counts, because the sender may have written the lower ones.
         """
         results_of_server: dict[str, set[str]] = {}
         for field in reversed(fields):
-            name, _, results = _QUOTED.sub(" ", field[:_MAX_FIELD]).partition(";")
+            server, _, results = _QUOTED.sub(" ", field[:_MAX_FIELD]).partition(";")
             results_of_field: dict[str, set[str]] = {}
             for method, result in _RESULT.findall(";" + results):
                 results_of_field.setdefault(method.lower(), set()).add(result.lower())
-            if name.lower().split()[:1] == [self.server]:
+            if server.lower().split()[:1] == [self.server]:
                 results_of_server |= results_of_field
         spf_fails = bool(results_of_server.get("spf", set()) & {"fail", "softfail"})
         return "fail" in results_of_server.get("dmarc", ()) or (
@@ -120,15 +121,15 @@ class People:
 
 def _check_names(names: object, where: str) -> tuple[str, ...]:
     if not isinstance(names, list):
-        raise SpamnbError(f"{where} is a list of texts in brackets")
+        raise SpamnbError(f"{where} must be a list of texts in brackets")
     for name in names:
         if not isinstance(name, str) or not re.fullmatch(_ADDRESS, name if "@" in name else f"a@{name}"):
             raise SpamnbError(f"{where}: {escape(str(name)[:80])!r} is neither an address nor a domain")
     return tuple(name.lower() for name in names)
 
 
-def _address_of(values: list[str]) -> str:
-    """Return the address of the one From field, undecoded, in small letters; "" if the field has anything else."""
+def _parse_from(values: list[str]) -> str:
+    """Return the address of the only From field in lower case, or "" if the field is not one address."""
     if len(values) != 1 or len(values[0]) > _MAX_FIELD:
         return ""
     match = _FROM.fullmatch(" ".join(values[0].split()))
@@ -136,16 +137,16 @@ def _address_of(values: list[str]) -> str:
 
 
 def people_path() -> Path:
-    """Return the file that SPAMNB_PEOPLE names, or the user's own."""
+    """Return the path of the people file: SPAMNB_PEOPLE, or people.toml in the user's configuration folder."""
     from spamnb.sources.accounts import settings_file
 
     return Path(os.environ.get("SPAMNB_PEOPLE") or settings_file("people.toml"))
 
 
 def read_sent(header: bytes) -> SentMail | None:
-    """Read sender and recipients of a message in a Sent folder.
+    """Return the sender and the recipients of a message in a Sent folder.
 
-    None for mail that was delivered, and has only been moved there, and where the sender is not one address.
+    Return None if the message was delivered to the user and moved to the folder, or if its sender is not one address.
 
     >>> read_sent(b"From: me@a.example\\nTo: Ann <Ann@b.example>, x\\nCc: bob@c.example\\n\\n")
     SentMail(sender='me@a.example', recipients=('ann@b.example', 'bob@c.example'))
@@ -154,7 +155,7 @@ def read_sent(header: bytes) -> SentMail | None:
     from email.utils import getaddresses
 
     fields = BytesHeaderParser().parsebytes(header)
-    sender = _address_of([str(value) for value in fields.get_all("From", [])])
+    sender = _parse_from([str(value) for value in fields.get_all("From", [])])
     if not sender or "Delivered-To" in fields or "Authentication-Results" in fields:
         return None
     values = [str(value)[:_MAX_FIELD] for name in ("To", "Cc", "Bcc") for value in fields.get_all(name, [])]
@@ -163,79 +164,81 @@ def read_sent(header: bytes) -> SentMail | None:
 
 
 def add_recipients(sent: Iterable[SentMail]) -> int:
-    """Add those to whom mail was sent to the file of people; return how many are new.
+    """Add the recipients of sent mail to the people file, and return the number of new recipients.
 
-    The addresses that mail was sent from are left out: spam often bears its recipient's own as its sender.
+    The senders of this mail are left out, because spam often has the address of its recipient as its sender.
     """
-    with _WRITING:
+    with _WRITE_LOCK:
         return _add_recipients(list(sent), people_path())
 
 
 def _add_recipients(sent: Sequence[SentMail], path: Path) -> int:
-    before = read_people(path, *_state(path)) if path.exists() else People()
+    people = read_people(path, *_time_and_size(path)) if path.exists() else People()
     senders = {mail.sender for mail in sent}
-    addresses = [name for name in before.wrote_to if name not in senders]
-    others = {*before.allow, *before.block, *senders, *addresses}
-    new = list(dict.fromkeys(name for mail in sent for name in mail.recipients if name not in others))
-    wrote_to = [*addresses, *new][-MAX_WROTE_TO:]
-    if wrote_to != list(before.wrote_to):
+    old_recipients = [name for name in people.wrote_to if name not in senders]
+    others = {*people.allow, *people.block, *senders, *old_recipients}
+    new_recipients = list(dict.fromkeys(name for mail in sent for name in mail.recipients if name not in others))
+    wrote_to = [*old_recipients, *new_recipients][-MAX_WROTE_TO:]
+    if wrote_to != list(people.wrote_to):
         _write_recipients(path, wrote_to)
-    return len(new)
+    return len(new_recipients)
 
 
 def _write_recipients(path: Path, addresses: Iterable[str]) -> None:
-    """Write the list ``wrote_to``; all else in the file stays as a person wrote it."""
-    place, rows = path.resolve(), "".join(f'    "{name}",\n' for name in addresses)
+    """Replace the list ``wrote_to`` in the people file. The other lines stay as the user wrote them."""
+    target, rows = path.resolve(), "".join(f'    "{name}",\n' for name in addresses)
     try:
-        text = place.read_text() if place.exists() else ""
-        others = _WROTE_TO.sub("", text).rstrip("\n")
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mode = place.stat().st_mode & 0o777 if text else 0o600
-        new = place.with_name(f"{place.name}.{os.getpid()}")
-        with open(new, "w", opener=lambda file, flags: os.open(file, flags | os.O_EXCL, mode)) as file:
-            file.write(others + "\n" * bool(others) + f"wrote_to = [\n{rows}]\n")
-        new.replace(place)
+        text = target.read_text() if target.exists() else ""
+        other_lines = _WROTE_TO.sub("", text).rstrip("\n")
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = target.stat().st_mode & 0o777 if text else 0o600
+        new_file = target.with_name(f"{target.name}.{os.getpid()}")
+        with open(new_file, "w", opener=lambda file, flags: os.open(file, flags | os.O_EXCL, mode)) as file:
+            file.write(other_lines + "\n" * bool(other_lines) + f"wrote_to = [\n{rows}]\n")
+        new_file.replace(target)
     except OSError as error:
         raise SpamnbError(f"{escape(str(path))}: cannot be written: {reason(error)}") from None
 
 
-def _state(path: Path) -> tuple[int, int]:
-    """Return what changes with a file: its time and its size."""
+def _time_and_size(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_mtime_ns, status.st_size
 
 
-def own_people() -> People:
-    """Return the people of the file that SPAMNB_PEOPLE names, or of the user's own file, as it is now."""
-    named_path, path = os.environ.get("SPAMNB_PEOPLE"), people_path()
+def load_people() -> People:
+    """Return the content of the user's people file, or of the file that SPAMNB_PEOPLE names."""
+    variable, path = os.environ.get("SPAMNB_PEOPLE"), people_path()
     try:
-        state = _state(path)
+        time_and_size = _time_and_size(path)
     except OSError as error:
-        if named_path:
-            raise SpamnbError(f"{escape(named_path)}: cannot be read: {reason(error)}") from None
-        return People()  # there is none, or a service may not enter its home
-    return read_people(path, *state)
+        if variable:
+            raise SpamnbError(f"{escape(variable)}: cannot be read: {reason(error)}") from None
+        return People()  # there is no file, or a service has no permission to enter the home folder
+    return read_people(path, *time_and_size)
 
 
 @lru_cache(1)
-def read_people(path: Path, _changed: int = 0, _size: int = 0) -> People:
-    """Return the people of a file. Raise SpamnbError for what is wrong in it. The file is read again if it changes."""
+def read_people(path: Path, _time: int = 0, _size: int = 0) -> People:
+    """Return the content of a people file. Raise SpamnbError if it has mistakes.
+
+    The result is cached until the time or the size of the file changes.
+    """
     import tomllib
 
-    shown = escape(str(path))
+    name = escape(str(path))
     try:
         entries = tomllib.loads(path.read_text())
     except OSError as error:
-        raise SpamnbError(f"{shown}: cannot be read: {reason(error)}") from None
+        raise SpamnbError(f"{name}: cannot be read: {reason(error)}") from None
     except (ValueError, RecursionError) as error:
-        raise SpamnbError(f"{shown}: no TOML: {escape(str(error)[:200])}") from None
-    if unknown := entries.keys() - {"allow", "block", "server", "wrote_to"}:
-        names = "allow, block, server and wrote_to"
-        raise SpamnbError(f"{shown}: unknown setting {escape(min(unknown))!r}; there are {names}")
+        raise SpamnbError(f"{name}: not TOML: {escape(str(error)[:200])}") from None
+    if unknown_keys := entries.keys() - {"allow", "block", "server", "wrote_to"}:
+        keys = "allow, block, server and wrote_to"
+        raise SpamnbError(f"{name}: unknown setting {escape(min(unknown_keys))!r}; the settings are {keys}")
     server = entries.get("server", "")
     if not isinstance(server, str):
-        raise SpamnbError(f"{shown}: server is a text in quotes")
+        raise SpamnbError(f"{name}: server must be a text in quotes")
     allow, block, wrote_to = (
-        _check_names(entries.get(key, []), f"{shown}: {key}") for key in ("allow", "block", "wrote_to")
+        _check_names(entries.get(key, []), f"{name}: {key}") for key in ("allow", "block", "wrote_to")
     )
     return People(frozenset(allow), frozenset(block), server.lower(), wrote_to)

@@ -1,4 +1,4 @@
-"""Classify mail at its delivery, where the user's file of people counts, and write the result for mail software."""
+"""Classify mail by the model and the user's people file, and format the result for mail software."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from typing import TYPE_CHECKING
 from spamnb import __version__
 from spamnb.classification import SPAM_POINTS, Classification
 from spamnb.errors import SpamnbError
-from spamnb.people import own_people
+from spamnb.people import load_people
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.reader.read_message import ReadMessage
 
-_MAX_STARS = 50  # stars in X-Spam-Level, so that a header line stays a line
-_MAX_NAMES = 12  # tokens named in X-Spam-Status and SYMBOLS
-_MAX_REPORT_ROWS = 40  # tokens listed in a report: well under the 32,600 bytes that Exim reads
-_MAX_NAME_LENGTH = 48  # characters of a token in a header
+_MAX_STARS = 50  # stars in X-Spam-Level, as in SpamAssassin
+_MAX_NAMES = 12  # tokens in X-Spam-Status and SYMBOLS, so that they fit into a line of mail (998 characters)
+_MAX_NAME_LENGTH = 48  # characters of such a token
+_MAX_REPORT_ROWS = 40  # tokens in a report: their rows have at most 20,000 bytes, and Exim reads 32,600
 
 
 def classify_mail(model: Classifier, raw: bytes | ReadMessage) -> Classification:
-    """Classify one message with its evidence for spam; the word of the file of people goes before the model's.
+    """Classify one message, with the evidence for spam. An entry of the people file for the sender overrides the model.
 
-    SpamnbError where the model has no class of spam.
+    Raise SpamnbError if the model has no class of spam.
     """
     return classify_mails(model, [raw])[0]
 
 
 def classify_mails(model: Classifier, messages: Sequence[bytes | ReadMessage]) -> list[Classification]:
-    """``classify_mail`` for many messages at once."""
+    """Classify messages as `classify_mail` does."""
     model.check_spam()
-    people = own_people()
+    people = load_people()
     classifications = model.classify_all(messages, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False)
     raws = [message if isinstance(message, bytes) else message.raw for message in messages]
-    return [people.decide(classification, raw) for classification, raw in zip(classifications, raws)]
+    return [people.override(classification, raw) for classification, raw in zip(classifications, raws)]
 
 
 def class_of_label(model: Classifier, label: str) -> str:
-    """Return the class of *model* that mail software calls "spam" or "ham".
+    """Return the class that mail software calls "spam" or "ham".
 
     Raise SpamnbError if the model has several classes of good mail and none is called ham.
     """
@@ -54,7 +54,7 @@ def class_of_label(model: Classifier, label: str) -> str:
 
 
 def format_symbols(classification: Classification) -> str:
-    """Return the strongest tokens, comma-separated, as printable ASCII without blanks."""
+    """Return the tokens with the largest weights as printable ASCII without blanks, separated by commas."""
     return ",".join(format_symbol(token) for token, _ in classification.reasons[:_MAX_NAMES])
 
 
@@ -80,7 +80,7 @@ def header_fields(classification: Classification) -> list[tuple[str, str]]:
 
 
 def format_symbol(token: str) -> str:
-    """Return a token as one printable ASCII word without comma, for header lines and comma-separated lists.
+    """Return a token as printable ASCII without blanks and commas.
 
     >>> format_symbol("subject:win, now"), format_symbol("выигрыш")
     ('subject:win;_now', '\\\\u0432\\\\u044b\\\\u0438\\\\u0433\\\\u0440\\\\u044b\\\\u0448')

@@ -1,6 +1,6 @@
-"""Settings as fields of dataclasses, with a line of help and the allowed values.
+"""Settings as fields of dataclasses. A field has a line of help and the allowed values.
 
-The check of a value, the option ``--set`` and the table in docs/commands.md are derived from these fields.
+The check of a value, the option ``--set`` and the table in docs/commands.md use these fields.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class Setting(NamedTuple):
     name: str
     default: Any
     help: str
-    kind: type  # str, float, int, bool, or tuple of texts
+    kind: type  # str, float, int, bool, or tuple (of texts)
     may_be_none: bool
     choices: Sequence[str] = ()
     above: float | None = None
     least: int | None = None
     most: float | None = None
-    models: Sequence[str] = ()  # the model types that use it; () is all
+    models: Sequence[str] = ()  # the model types that use the setting; () means all
 
     @property
     def values(self) -> str:
@@ -87,7 +87,7 @@ class Setting(NamedTuple):
         )
 
     def parse(self, text: str) -> Any:
-        """Return the value of a text of the command line. Raise SpamnbError if it is not allowed.
+        """Return the value that a text of the command line means. Raise SpamnbError if it is not allowed.
 
         >>> n = Setting("n", None, "", int, True, least=1)
         >>> n.parse("2"), n.parse("none")
@@ -128,7 +128,7 @@ def settings_in(owner: Any) -> dict[str, Setting]:
 def check_settings(owner: Any) -> None:
     """Raise SpamnbError if a setting of a dataclass has a value that is not allowed.
 
-    Numbers of numpy, as from a search over np.arange, become Python's, because a model file stores JSON.
+    A number of numpy becomes a number of Python, because a model file stores settings as JSON.
     """
     for name, setting in settings_in(type(owner)).items():
         value = getattr(owner, name)

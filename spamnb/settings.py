@@ -1,4 +1,4 @@
-"""The settings of a model. The model file stores them, so that training and classification use the same ones."""
+"""The settings of a model. The model file stores them, so that training and classification use the same settings."""
 
 from __future__ import annotations
 
@@ -18,42 +18,40 @@ BAYES_MODELS = ("corrected", *COUNT_MODELS)
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages
 MODELS = (*BAYES_MODELS, *VECTOR_MODELS)
 
-# Keys of a model file with its origin: the time of training (ISO 8601), the sources (absolute), options of reading that
-# are not the default, whether PDF attachments were read, and the command line. They are not part of the model: models
-# with the same sums may have different origins.
+# Keys of the origin of a model: the time of training (ISO 8601), the absolute paths of the sources, the options of
+# reading that are not the defaults, whether PDF attachments were read, and the command line. Models that are equal in
+# all other keys classify equally.
 ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 
-UPGRADE = "'spamnb upgrade' makes it again from its mail and what it was taught"
+UPGRADE = "'spamnb upgrade' trains it again"
 
 
 def origin(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of ORIGIN that a model file contains."""
+    """Return the origin of a model: the items of ``meta`` whose keys are in ORIGIN."""
     return {key: meta[key] for key in ORIGIN if key in meta}
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A model's type and parameters, how messages become tokens, and what errors cost.
-
-    The default of ``model_type`` is "corrected", and with ``pooling`` "sum" it is "boolean". Gaussian models have
-    "lsa:100" as default of ``embedding``.
+    """The settings of a model: its type, its parameters, the options of tokens, and the costs of errors.
 
     Parameters
     ----------
     model_type : str
-        One of "corrected", "boolean", "multinomial", "bernoulli", "gaussian", "lda" and "qda".
+        One of "corrected", "boolean", "multinomial", "bernoulli", "gaussian", "lda" and "qda". The default is
+        "corrected", or "boolean" if ``pooling`` is "sum".
     alpha : float, default=0.1
-        The smoothing pseudo-count; Laplace's is 1.
+        The smoothing pseudo-count. Laplace's pseudo-count is 1.
     prior : str, default="mle"
         The prior probability of a class: "mle", "map", "dirichlet" or "uniform".
     pooling : str, default="mean"
-        "mean" is a weighted mean of the tokens' evidence, "sum" that of textbook naive Bayes.
+        The score of a message: "mean" is a weighted mean of the tokens' evidence, "sum" is the sum of naive Bayes.
     embedding : str or None
-        Dense vectors of a Gaussian model: "lsa:N" or "vectors:FILE".
+        Dense vectors of a Gaussian model: "lsa:N" or "vectors:FILE". The default is "lsa:100".
     spam : str, default="spam"
-        The class that is spam.
+        The name of the class of spam.
     tokens : TokenOptions
-        How messages become tokens.
+        The options of tokens.
     loss : Loss
         The costs of errors.
 
@@ -74,26 +72,26 @@ class Settings:
 
     model_type: str = setting(
         "",  # __post_init__ replaces it
-        "Naive Bayes on which tokens occur, `corrected` where it errs or as it is (`boolean`), on how often they occur"
-        " (`multinomial`) or on which do and which do not (`bernoulli`); Gaussian classes of embedded messages"
+        "Naive Bayes on the presence of tokens (`boolean`), with corrected weights (`corrected`), on token counts"
+        " (`multinomial`), or on presence and absence (`bernoulli`); Gaussian classes of embedded messages"
         " (`gaussian`, `lda`, `qda`).",
         choices=MODELS,
     )
-    # 0.1 errs less than 0.03 and 1, except 1 on SMS: docs/experiments.md#smoothing
+    # With 0.1 there are fewer errors than with 0.03 and 1, except with 1 on SMS: docs/experiments.md#smoothing
     alpha: float = setting(
-        0.1, "Smoothing pseudo-count; Laplace's is 1.", above=0, most=MAX_SETTING, models=BAYES_MODELS
+        0.1, "Smoothing pseudo-count. Laplace's pseudo-count is 1.", above=0, most=MAX_SETTING, models=BAYES_MODELS
     )
     prior: str = setting(
         "mle",
-        "Prior probability of a class: its share of the messages learned (`mle`, `map`), the same with one more message"
-        " in each class (`dirichlet`), or equal for all (`uniform`). It changes the model's own posterior, not the"
-        " calibrated probability.",
+        "Prior probability of a class: its share of the learned messages (`mle`, `map`), its share if each class had"
+        " one more message (`dirichlet`), or the same for all classes (`uniform`). It changes the posterior, but not"
+        " the calibrated probability.",
         choices=PRIORS,
         models=(*BAYES_MODELS, *VECTOR_MODELS),
     )
     pooling: str = setting(
         "mean",
-        "How the tokens' evidence becomes one score: a weighted mean, or the sum of textbook naive Bayes.",
+        "Score of a message: a weighted mean of the tokens' evidence, or the sum of naive Bayes.",
         choices=POOLINGS,
         models=COUNT_MODELS,
     )
@@ -101,13 +99,13 @@ class Settings:
         None,
         "Dense vectors for `gaussian`, `lda` or `qda`: `lsa:100` or `vectors:FILE`.",
     )
-    spam: str = setting("spam", "The class that is spam.")
+    spam: str = setting("spam", "Name of the class of spam.")
     tokens: TokenOptions = field(default_factory=TokenOptions)
     loss: Loss = field(default_factory=Loss)
 
     def __post_init__(self) -> None:
         if not self.model_type:
-            # The correction is fitted to the pooled mean.
+            # A corrected model needs the mean, because the correction is fitted to the mean.
             object.__setattr__(self, "model_type", "boolean" if self.pooling == "sum" else "corrected")
         check_settings(self)
         check_type("tokens", self.tokens, TokenOptions, "TokenOptions(...)")
@@ -116,9 +114,9 @@ class Settings:
             object.__setattr__(self, "embedding", "lsa:100")
         elif self.embedding is not None and self.model_type not in VECTOR_MODELS:
             names = ", ".join(VECTOR_MODELS)
-            raise SpamnbError(f"a {self.model_type} model counts words and has no embedding; model_type {names} has")
+            raise SpamnbError(f"a {self.model_type} model counts words and has no embedding; {names} models have one")
         if self.pooling == "sum" and self.model_type == "corrected":
-            raise SpamnbError("a corrected model corrects the pooled mean; pooling sum is for textbook naive Bayes")
+            raise SpamnbError("a corrected model needs pooling mean; for pooling sum use model_type boolean")
 
     def spam_column(self, classes: Sequence[str]) -> int | None:
         """Return the index of the class that is spam, or None if there is no such class.
@@ -141,7 +139,7 @@ class Settings:
         return list(classes).index(self.spam) if self.spam in classes else None
 
     def by_name(self) -> dict[str, Any]:
-        """Return all settings by their names, with those of ``tokens`` and ``loss``.
+        """Return the values of all settings by name, including the fields of ``tokens`` and ``loss``.
 
         Returns
         -------
@@ -182,7 +180,7 @@ class Settings:
         path : str
             The file's name in errors.
         any_tokens : bool, default=False
-            Whether the model may have tokens of another version.
+            Whether the tokens of the model may be of another version.
 
         Returns
         -------
@@ -192,7 +190,7 @@ class Settings:
         Raises
         ------
         SpamnbError
-            If the tokens or the settings are those of another version.
+            If the tokens or the settings are of another version.
 
         Examples
         --------
@@ -204,19 +202,21 @@ class Settings:
         version = meta.get("tokens_version")
         if version != TOKENS_VERSION and not any_tokens:
             raise SpamnbError(
-                f"{path}: trained with tokens of version {str(version)[:20]}, this spamnb makes version"
-                f" {TOKENS_VERSION}; {UPGRADE}"
+                f"{path}: its tokens are of version {str(version)[:20]}, but this spamnb has version {TOKENS_VERSION};"
+                f" {UPGRADE}"
             )
         try:
             tokens = TokenOptions(**{name: meta["tokens"][name] for name in settings_in(TokenOptions)})
             loss = Loss(**{name: meta["loss"][name] for name in settings_in(Loss)})
             values = {name: meta[name] for name in settings_in(cls)}
-            if not values["model_type"]:  # a model file always names it
+            if not values["model_type"]:
                 raise KeyError("model_type")
             return cls(**values, tokens=tokens, loss=loss)
         except (KeyError, TypeError, SpamnbError) as error:
             detail = f"no {error}" if isinstance(error, KeyError) else error
-            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({detail}); train again") from None
+            raise SpamnbError(
+                f"{path}: its settings do not fit this version of spamnb ({detail}); train again"
+            ) from None
 
 
 SETTINGS = {**settings_in(Settings), **settings_in(TokenOptions), **settings_in(Loss)}

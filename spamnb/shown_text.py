@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 MAX_SHOWN = 1_000  # characters; terminals have fewer columns
-MAX_MARKS = 3  # combining marks on one letter; no script needs more, and many of them cover the lines above
+MAX_MARKS = 3  # combining marks on one letter; no script needs more, and more of them cover the lines above
 
 
 def escape(text: str) -> str:
@@ -18,15 +18,15 @@ def escape(text: str) -> str:
 
 
 def to_printable(text: str, max_length: int = MAX_SHOWN, lines: bool = False) -> str:
-    r"""Return the beginning of a hostile text, in one line unless ``lines``.
+    r"""Return at most ``max_length`` characters of a hostile text, in one line unless ``lines``.
 
-    Characters that are not printable, or change the direction of writing, become escapes. Combining marks beyond
+    Characters that are not printable, or that change the direction of writing, become escapes. Combining marks beyond
     MAX_MARKS are dropped.
 
     >>> to_printable(" a\tb\x1b[2J\u202e\u4e2d\u3000\u6587 "), to_printable("one\ntwo", 5, lines=True)
     ('a b\\x1b[2J\\u202e中 文', 'one\nt…')
     """
-    from unicodedata import combining  # start-up: most commands do not need it
+    from unicodedata import combining  # imported here because most commands do not need it
 
     letters: list[str] = []
     marks = 0
@@ -48,7 +48,9 @@ def pluralize(number: int, noun: str) -> str:
 
 
 def format_probability(p: float) -> str:
-    """Write a probability in percent, rounded down: what is below a threshold stays below it. It is never 0 or 100 %.
+    """Return a probability in percent, never as 0 or 100 %.
+
+    It is rounded down, so that a probability below a threshold is not printed as the threshold.
 
     >>> [format_probability(p) for p in (0.5, 0.8999, 0.90001, 0.99999, 0.0001)]
     ['50 %', '89.9 %', '90 %', 'over 99.9 %', 'under 0.1 %']
@@ -57,12 +59,12 @@ def format_probability(p: float) -> str:
 
 
 def escape_json(value: Any) -> str:
-    r"""Return a value as one line of JSON for a terminal. JSON itself escapes only the control characters of ASCII.
+    r"""Return a value as one line of JSON, with escapes for control characters that are not ASCII.
 
     >>> escape_json("café"), escape_json("\x9b2J")
     ('"café"', '"\\u009b2J"')
     """
-    import json  # start-up: --help does not need it
+    import json  # imported here because --help does not need it
 
     line = json.dumps(value, ensure_ascii=False)
     return line if line.isprintable() else json.dumps(value)

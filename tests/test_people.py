@@ -20,7 +20,7 @@ from spamnb.people import (
     People,
     SentMail,
     add_recipients,
-    own_people,
+    load_people,
     read_people,
     read_sent,
 )
@@ -32,7 +32,7 @@ PEOPLE = People(
 
 
 def said(*fields: str) -> str:
-    return PEOPLE.say(
+    return PEOPLE.classify_sender(
         "\r\n".join([*fields, "Subject: tea", "", "From: ann@example.org", ""]).encode("utf-8", "surrogateescape")
     )
 
@@ -101,8 +101,11 @@ def test_nobody_is_known_by_a_name_or_an_address_that_only_looks_like_it(fields:
 def test_an_address_goes_before_its_domain_and_block_before_allow():
     assert said("From: shop@friends.example") == BLOCKED
     both = People(frozenset(["ann@example.org", "bob@example.org"]), frozenset(["example.org", "bob@example.org"]))
-    assert both.say(b"From: ann@example.org\n\n") == KNOWN and both.say(b"From: x@example.org\n\n") == BLOCKED
-    assert both.say(b"From: bob@example.org\n\n") == BLOCKED
+    assert (
+        both.classify_sender(b"From: ann@example.org\n\n") == KNOWN
+        and both.classify_sender(b"From: x@example.org\n\n") == BLOCKED
+    )
+    assert both.classify_sender(b"From: bob@example.org\n\n") == BLOCKED
 
 
 @pytest.mark.parametrize(
@@ -139,7 +142,7 @@ def test_what_a_sender_wrote_below_the_servers_own_results_changes_nothing():
 
 def test_without_a_server_nobodys_results_are_read():
     people = People(frozenset(["ann@example.org"]))
-    assert people.say(b"Authentication-Results: ; dmarc=fail\nFrom: ann@example.org\n\n") == KNOWN
+    assert people.classify_sender(b"Authentication-Results: ; dmarc=fail\nFrom: ann@example.org\n\n") == KNOWN
 
 
 @pytest.fixture
@@ -189,12 +192,12 @@ def test_mail_of_a_known_sender_is_never_spam_and_everything_says_why(model: Pat
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("allow = [", "no TOML"),
-        ('allow = "ann@example.org"', "allow is a list of texts in brackets"),
+        ("allow = [", "not TOML"),
+        ('allow = "ann@example.org"', "allow must be a list of texts in brackets"),
         ('block = ["ann @example.org"]', "block: 'ann @example.org' is neither an address nor a domain"),
         ("allow = [1]", "allow: '1' is neither"),
         ('alow = ["a@b"]', "unknown setting 'alow'"),
-        ("server = 1", "server is a text in quotes"),
+        ("server = 1", "server must be a text in quotes"),
     ],
 )
 def test_a_mistake_in_the_file_is_one_line_with_which_serve_does_not_start_and_filter_passes_mail_on(
@@ -215,13 +218,13 @@ def test_a_named_file_must_be_there_and_the_usual_one_need_not(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     with pytest.raises(SpamnbError, match="cannot be read"):
-        own_people()
+        load_people()
     monkeypatch.delenv("SPAMNB_PEOPLE")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert own_people() == People()
+    assert load_people() == People()
     (tmp_path / "spamnb").mkdir()
     (tmp_path / "spamnb/people.toml").write_text('allow = ["Example.ORG"]')
-    assert own_people().allow == {"example.org"}
+    assert load_people().allow == {"example.org"}
 
 
 def test_those_to_whom_mail_was_sent_are_known_and_the_rest_of_the_file_stays(file: Path):
@@ -234,17 +237,19 @@ def test_those_to_whom_mail_was_sent_are_known_and_the_rest_of_the_file_stays(fi
         file.read_text() == by_hand + 'wrote_to = [\n    "bob@b.example",\n]\n' and file.stat().st_mode & 0o777 == 0o640
     )
     header = b"From: Bob <bob@b.example>\n\n"
-    assert own_people().say(header) == KNOWN and own_people().say(b"From: x@b.example\n\n") == ""
-    assert own_people().say(b"Authentication-Results: mx.example; dmarc=fail\n" + header) == FORGED
-    assert own_people().say(b"From: me@a.example\n\n") == ""
+    assert (
+        load_people().classify_sender(header) == KNOWN and load_people().classify_sender(b"From: x@b.example\n\n") == ""
+    )
+    assert load_people().classify_sender(b"Authentication-Results: mx.example; dmarc=fail\n" + header) == FORGED
+    assert load_people().classify_sender(b"From: me@a.example\n\n") == ""
     assert add_recipients([SentMail("bob@b.example", ("carl@c.example",))]) == 1, "an address of one's own is dropped"
-    assert own_people().wrote_to == ("carl@c.example",) and file.read_text().startswith(by_hand)
+    assert load_people().wrote_to == ("carl@c.example",) and file.read_text().startswith(by_hand)
 
 
 def test_the_list_of_recipients_is_bounded_and_keeps_the_newest(file: Path):
     numbers = range(MAX_WROTE_TO + 10)
     assert add_recipients(SentMail("me@a.example", (f"n{n}@b.example",)) for n in numbers) == len(numbers)
-    assert own_people().wrote_to == tuple(f"n{n}@b.example" for n in numbers[10:])
+    assert load_people().wrote_to == tuple(f"n{n}@b.example" for n in numbers[10:])
     assert file.stat().st_mode & 0o777 == 0o600
 
 

@@ -25,9 +25,9 @@ def stored(settings: Settings) -> Any:
     ],
 )
 def test_settings_of_another_version_say_what_to_do(change: dict[str, object], found: str) -> None:
-    with pytest.raises(SpamnbError, match=rf"^m: its settings are not those of this spamnb \({found}"):
+    with pytest.raises(SpamnbError, match=rf"^m: its settings do not fit this version of spamnb \({found}"):
         Settings.from_meta(stored(Settings()) | change, "m")
-    with pytest.raises(SpamnbError, match=r"trained with tokens of version 0.*'spamnb upgrade'"):
+    with pytest.raises(SpamnbError, match=r"its tokens are of version 0.*'spamnb upgrade'"):
         Settings.from_meta(stored(Settings()) | {"tokens_version": 0}, "m")
     assert Settings.from_meta(stored(Settings()) | {"tokens_version": 0}, "m", any_tokens=True) == Settings()
 

@@ -282,7 +282,7 @@ def explanation_of(raw: bytes, classifier: Classifier, top: int, people: People 
     with classifier.store.reading():
         classification = classifier.classify(raw)
         if people is not None:
-            classification = people.decide(classification, raw)
+            classification = people.override(classification, raw)
         return Explanation(
             classification,
             top,

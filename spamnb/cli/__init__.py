@@ -1,4 +1,4 @@
-"""The command line: one file per command, each thin: parse, call, print."""
+"""The command line. Each command has a file, which parses the arguments, calls the library and prints the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INTERRUPTED = 130  # the exit status that shells give a program ended by Ctrl-C
 
 
 class Commands(click.Group):
-    """Loads the file of a command when the command is used, and prints errors as one line."""
+    """Commands whose files are imported when they run. An error is printed as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -31,41 +31,41 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             from difflib import get_close_matches
 
-            near = get_close_matches(cmd_name, COMMANDS, 1)
-            ctx.fail(f"No such command {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
-        name = {"import": "import_"}.get(cmd_name, cmd_name)
-        return getattr(importlib.import_module(f"spamnb.cli.{name}"), f"{cmd_name}_command")
+            similar_names = get_close_matches(cmd_name, COMMANDS, 1)
+            ctx.fail(f"No such command {cmd_name!r}." + "".join(f" Did you mean {name}?" for name in similar_names))
+        module = {"import": "import_"}.get(cmd_name, cmd_name)
+        return getattr(importlib.import_module(f"spamnb.cli.{module}"), f"{cmd_name}_command")
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        with _printing_errors():  # --help writes here, and may fail
+        with _print_errors():  # --help prints its text in make_context
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _printing_errors(), _raising_on_ctrl_c(ctx.obj):
+        with _print_errors(), _interrupt_on_ctrl_c(ctx.obj):
             return super().invoke(ctx)
 
 
 @contextmanager
-def _raising_on_ctrl_c(handler: object) -> Iterator[None]:
-    """Make Ctrl-C raise KeyboardInterrupt inside, and end the process afterwards.
+def _interrupt_on_ctrl_c(handler: object) -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt in the context, and end the process after it.
 
-    If ``handler`` is not the present handler of SIGINT, nothing changes: another program runs these commands.
+    Nothing changes if ``handler`` is not the handler of SIGINT, because then another program runs this command.
     """
     if handler is None or signal.getsignal(signal.SIGINT) is not handler:
         yield
         return
-    pressed = False
+    is_interrupted = False
 
     def interrupt(*_: object) -> None:
-        nonlocal pressed
-        pressed = True
+        nonlocal is_interrupted
+        is_interrupted = True
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     except (ImportError, RuntimeError):
-        if pressed:  # numpy's import and Python's making of a class turn KeyboardInterrupt into these errors
+        if is_interrupted:  # the import of numpy and the creation of a class turn KeyboardInterrupt into these errors
             raise KeyboardInterrupt from None
         raise
     finally:
@@ -73,7 +73,7 @@ def _raising_on_ctrl_c(handler: object) -> Iterator[None]:
 
 
 @contextmanager
-def _printing_errors() -> Iterator[None]:
+def _print_errors() -> Iterator[None]:
     try:
         yield
     except SpamnbError as error:
@@ -82,22 +82,21 @@ def _printing_errors() -> Iterator[None]:
         click.echo("\nspamnb: " + "; ".join(["interrupted", *map(str, interrupt.args)]), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except OSError as error:
-        if error.errno == errno.EPIPE:  # the reader of the output ended, as `head` does; click prints nothing
-            raise
-        where = error.filename or "output"
-        raise click.ClickException(f"{where}: {error.strerror or error}") from None
+        if error.errno == errno.EPIPE:  # the program that reads the output has ended, such as `head`
+            raise  # click exits without a message
+        raise click.ClickException(f"{error.filename or 'output'}: {error.strerror or error}") from None
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="spamnb")
 def cli() -> None:
-    """Naive Bayes for mail and text: learns from labelled folders, classifies messages, and shows why.
+    """Filter spam and classify text with naive Bayes.
 
     \b
-    Example: a folder with a sub-folder of good mail and one of spam
-      spamnb train Mail/              # make a model, and estimate its errors
-      spamnb classify < message.eml   # ham or spam, and the probability of spam
-      spamnb explain message.eml      # the tokens that decided
+    Examples, where Mail/ has the folders ham and spam:
+      spamnb train Mail/              # train a model and estimate its errors
+      spamnb classify < message.eml   # print the verdict and the probability of spam
+      spamnb explain message.eml      # show the tokens that decided
       spamnb learn spam message.eml   # correct a wrong verdict
-      spamnb words                    # the likeliest words of each class
+      spamnb words                    # show the most frequent words of each class
     """

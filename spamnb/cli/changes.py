@@ -1,11 +1,11 @@
-"""Change a model by one message after another, as `learn` and `forget` do, with a transaction per hundred messages."""
+"""The loop of ``learn`` and ``forget``: change a model message by message, in transactions of up to 100 messages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from spamnb.cli.options import Unreadable, no_message
+from spamnb.cli.options import Unreadable, no_message_error
 from spamnb.errors import SpamnbError, in_options
 from spamnb.shown_text import pluralize
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_MAX_BATCH = 100  # messages of one transaction: a killed command loses few, and other writers get their turn
-_MAX_BATCH_BYTES = 4 << 20  # of the messages of one transaction
+_MAX_BATCH = 100  # messages per transaction: a killed command loses at most these, and other writers wait only for them
+_MAX_BATCH_BYTES = 4 << 20  # bytes of messages per transaction, which bounds the memory
 
 
 def change_messages(
@@ -27,11 +27,11 @@ def change_messages(
     store: Store,
     activity: str,
 ) -> Iterator[T]:
-    """Apply ``change`` to each message of ``sources``, and yield each result after its transaction.
+    """Call ``change`` for the bytes of each entry, and yield its results after each transaction.
 
-    A message that fails changes nothing. A terminal shows the progress of ``activity``, such as "learning". If
-    SpamnbError or KeyboardInterrupt ends the work, its text has the number of messages that were changed before. Raise
-    SpamnbError if there is no message.
+    An entry that fails is counted in ``unreadable``, and the work continues. A terminal shows the progress of
+    ``activity``, such as "learning". SpamnbError and Ctrl-C end the work; the text of the error has the number of
+    messages that are done. Raise SpamnbError if there is no message.
     """
     from spamnb.api.progress import progress
     from spamnb.sources.entries import work_in_batches
@@ -40,18 +40,18 @@ def change_messages(
         with store.writing():
             return [change(each.raw) for each in batch]
 
-    done = 0
+    n_done = 0
     try:
         with progress(activity.capitalize(), True) as show:
             for _, results in work_in_batches(entries, change_batch, unreadable, _MAX_BATCH, _MAX_BATCH_BYTES):
-                done += len(results)
-                show(done)
+                n_done += len(results)
+                show(n_done)
                 yield from results
     except SpamnbError as error:
-        before = f" (the {done:,} messages before it are done)" if done else ""
-        raise SpamnbError(in_options(error) + before) from None
+        summary = f" (the {n_done:,} messages before it are done)" if n_done else ""
+        raise SpamnbError(in_options(error) + summary) from None
     except KeyboardInterrupt:
-        progress_so_far = f"{activity} {pluralize(done, 'message')} is done; repeat the command to go on with the rest"
-        raise KeyboardInterrupt(progress_so_far if done else "nothing has changed") from None
-    if not done and not unreadable.count:
-        raise no_message(sources)
+        summary = f"{activity} {pluralize(n_done, 'message')} is done; run the command again for the rest"
+        raise KeyboardInterrupt(summary if n_done else "nothing has changed") from None
+    if not n_done and not unreadable.count:
+        raise no_message_error(sources)

@@ -1,9 +1,10 @@
-"""``spamnb classify``: print the verdict of each message, as text, JSON or CSV."""
+"""``spamnb classify``: print the verdict on each message, as text, JSON or CSV."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,15 +14,16 @@ import click
 from spamnb.cli.options import (
     SOURCE,
     Unreadable,
+    find_messages,
     format_option,
-    messages_of,
     model_option,
-    no_message,
+    no_message_error,
     standard_output,
     tell,
     text_column_option,
     workers_option,
 )
+from spamnb.errors import in_options
 from spamnb.shown_text import escape, escape_json, format_probability
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.sources.entries import Entry
 
-EX_TEMPFAIL = 75
+EX_TEMPFAIL = 75  # the exit status after which mail software tries again later (sysexits.h)
 
 
 @click.command("classify", short_help="Print the verdict on each message.")
@@ -43,12 +45,12 @@ EX_TEMPFAIL = 75
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Also print the N tokens that decided most; not with csv.",
+    help="Also print the N tokens with the largest weights. Not with csv.",
 )
 @click.option(
     "--exit-code",
     is_flag=True,
-    help="Exit with status 1 for spam, 0 for other mail, and 75 if unsure or after an error.",
+    help="Exit with status 1 if a message is spam, 0 if none is, and 75 if unsure or after an error.",
 )
 @workers_option
 def classify_command(
@@ -62,18 +64,21 @@ def classify_command(
 ) -> None:
     """Print the verdict on each message. Without SOURCE, the message is read from standard input.
 
-    SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox, table or imaps://USER@HOST/FOLDER. In a
-    terminal a line has the verdict, the probability of spam, Date, From and Subject. Otherwise it has verdict,
-    probability of spam and name, separated by tabs. A message with a spam probability of 78 % is still 'ham', because
-    losing a good message costs more than letting a spam through. If no class is spam, the probability is that of the
-    likeliest class.
+    SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox, table or imaps://USER@HOST/FOLDER.
+
+    In a terminal a line has the verdict, the probability of spam, Date, From and Subject. Otherwise a line has the
+    verdict, the probability of spam and the name of the message, separated by tabs. If the model has no class of spam,
+    a line has the probability of the likeliest class.
+
+    A message with a spam probability of 78 % is still 'ham', because losing a good message costs more than letting a
+    spam through.
 
     \b
     Example:
       spamnb classify --explain 5 ~/Maildir/new
     """
     if tokens and form == "csv":
-        raise click.UsageError("--explain: the CSV format has no tokens; use --format json")
+        raise click.UsageError("--explain: the CSV format has no column for tokens; use --format json")
     unreadable = Unreadable()
     verdicts: set[str] = set()
     try:
@@ -88,24 +93,25 @@ def classify_command(
                 classifier.check_spam()
             if form == "csv":
                 out.write(_csv_line(["source", "verdict", "log_odds", *classifier.store.totals().classes]))
-            describe = _description(form, classifier)
-            entries = messages_of(sources, unreadable, text_column)
+            describe = _formatter(form, classifier)
+            entries = find_messages(sources, unreadable, text_column)
             results = classify_parallel(entries, classifier, describe, unreadable, tokens, form == "json", workers)
             for verdict, text in results:
                 verdicts.add(verdict)
                 out.write(text)
             if not verdicts and not unreadable.count:
-                raise no_message(sources)
+                raise no_message_error(sources)
             spam, loss = classifier.settings.spam, classifier.settings.loss
             if form == "text" and out.isatty() and spam in classifier.store.totals().classes:
-                tell(f"spamnb: mail is called {spam} above {format_probability(loss.threshold)}")
+                tell(f"mail is called {spam} above {format_probability(loss.threshold)}")
             if "unsure" in verdicts and (why := why_unsure(classifier)):
-                tell(f"spamnb: {model}: 'unsure' because {why}")
-    except Exception as error:  # Python's exit status after an error, 1, would mean spam
+                tell(f"{model}: 'unsure' because {why}")
+    except Exception as error:
         if not exit_code:
             raise
-        tell(f"Error: {error}")
-        raise SystemExit(EX_TEMPFAIL) from None
+        with suppress(OSError):
+            click.echo(f"Error: {in_options(error)}", err=True)
+        raise SystemExit(EX_TEMPFAIL) from None  # Python's exit status after an error is 1, which means spam here
     if exit_code:
         if unreadable.count or not verdicts or "unsure" in verdicts:
             raise SystemExit(EX_TEMPFAIL)
@@ -114,8 +120,8 @@ def classify_command(
         raise SystemExit(1)
 
 
-def _description(form: str, classifier: Classifier) -> Callable[[Entry, bytes, Classification], tuple[str, str]]:
-    """Return a function that returns the verdict on a message, and its classification as text in this format."""
+def _formatter(form: str, classifier: Classifier) -> Callable[[Entry, bytes, Classification], tuple[str, str]]:
+    """Return a function that returns the verdict on a message, and the line to print for it in this format."""
     formats = {"json": _json, "csv": _csv, "text": _tabbed}
     if form != "text" or not standard_output().isatty():
         return lambda entry, raw, result: (result.verdict, formats[form](entry.name, result))
@@ -133,15 +139,13 @@ def _description(form: str, classifier: Classifier) -> Callable[[Entry, bytes, C
     verdict_width, columns = column_width([*classes, UNSURE]), terminal_width()
     probabilities_width = probability_width([spam] if spam in classes else classes)
 
-    def line(entry: Entry, raw: bytes, result: Classification) -> tuple[str, str]:
+    def format_columns(entry: Entry, raw: bytes, result: Classification) -> tuple[str, str]:
         probability = fit_columns(result.describe_probability(), probabilities_width)
-        head = f"{fit_columns(result.verdict, verdict_width)}  {probability}"
-        return (
-            result.verdict,
-            f"{format_message_line(head, read_heading(raw), entry.name, columns)}\n{_evidence(result)}",
-        )
+        prefix = f"{fit_columns(result.verdict, verdict_width)}  {probability}"
+        line = format_message_line(prefix, read_heading(raw), entry.name, columns)
+        return result.verdict, f"{line}\n{_evidence(result)}"
 
-    return line
+    return format_columns
 
 
 def _tabbed(name: str, classification: Classification) -> str:
@@ -176,10 +180,10 @@ def _csv_line(cells: list[str]) -> str:
 
 
 def _evidence(classification: Classification) -> str:
-    """Return a line for each piece of evidence: its class, and what the token means."""
+    """Return a line for each token of the evidence: the class that it speaks for, and its meaning."""
     from spamnb.reader.meaning import meaning
 
-    if len(classification.probabilities) < 2:  # a single class has no evidence for or against it
+    if len(classification.probabilities) < 2:  # evidence needs a second class
         return ""
     likeliest = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])
     return "".join(

@@ -1,4 +1,4 @@
-"""``spamnb evaluate``: measure the errors of the filter on labelled mail."""
+"""``spamnb evaluate``: measure errors on labelled mail."""
 
 from __future__ import annotations
 
@@ -9,58 +9,56 @@ import click
 
 from spamnb.cli.options import (
     SOURCE,
-    ModelPath,
+    FilePath,
     NewFile,
-    command_line,
     dask_option,
+    format_command_line,
     format_option,
     set_option,
     source_options,
-    tell_of_ours,
+    tell,
     workers_option,
 )
 
 
-@click.command("evaluate", short_help="Measure errors and probabilities on labelled mail.")
+@click.command("evaluate", short_help="Measure errors on labelled mail.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @source_options
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
     metavar="K",
-    help="K-fold cross-validation.  [default: 10, if no other protocol is chosen]",
+    help="K-fold cross-validation. This is the default, with 10 folds.",
 )
 @click.option("--split", type=float, metavar="FRACTION", help="Train on this fraction and test on the rest.")
 @click.option(
     "--leave-one-out",
     is_flag=True,
-    help="Classify each message by a model that has not learned it: a model of all others, or of all other folds.",
+    help="Classify each message by a model of all other messages or, if that is slow, of all other folds.",
 )
-@click.option("--online", is_flag=True, help="Classify each message and then learn it, in the given order.")
+@click.option("--online", is_flag=True, help="Classify each message and then learn it, in the order of the SOURCEs.")
 @click.option(
     "-m",
     "--model",
-    type=ModelPath(),
-    help="Classify by this model without training; mail that it has learned is skipped.",
+    type=FilePath(),
+    help="Classify by this model, without training. Messages that it has learned are skipped.",
 )
-@click.option("--by-date", is_flag=True, help="With --online or --split: take the mail in the order of receipt.")
+@click.option("--by-date", is_flag=True, help="With --online or --split: order the mail by date of receipt.")
 @format_option("text", "json")
 @click.option("--scores", type=NewFile(), metavar="FILE", help="Write the scores of each message to this file.")
 @click.option(
     "--compare",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Compare with the --scores file of another run over the same messages (McNemar's test).",
+    help="Compare with another run over the same messages, whose --scores file this is (McNemar's test).",
 )
-@click.option(
-    "--report", type=NewFile(), metavar="FILE.html", help="Write a page with figures and charts to this file."
-)
+@click.option("--report", type=NewFile(), metavar="FILE.html", help="Write figures and charts to this HTML file.")
 @click.option(
     "--doubtful",
     type=click.IntRange(min=0),
     metavar="N",
     default=0,
-    help="List up to N messages that look mislabelled, the surest first, with the evidence.",
+    help="List up to N messages whose labels look wrong, the least likely label first, with the evidence.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Also print precision, recall and F1 of each class.")
 @set_option
@@ -76,14 +74,18 @@ def evaluate_command(
     settings: dict[str, Any],
     **options: Any,
 ) -> None:
-    """Measure the filter on labelled mail: good mail lost, spam let through, and the errors of its probabilities.
+    """Measure the errors of verdicts and probabilities on labelled mail.
 
-    SOURCE is as for train. hm% is the share of good mail with the verdict spam. sm% is the share of spam with another
-    verdict, including 'unsure'. 1-ROCA% is the probability that a good message has a higher score than a spam.
-    Intervals are 95 %.
+    'spamnb train --help' describes SOURCE.
 
     \b
-    Example:
+    The figures, with 95 % intervals:
+      hm%       share of good mail with the verdict spam
+      sm%       share of spam with another verdict, including 'unsure'
+      1-ROCA%   probability that a good message has a higher score than a spam
+
+    \b
+    Examples:
       spamnb evaluate --folds 10 --report page.html ham=~/Maildir/cur spam=~/Maildir/.Junk
       spamnb evaluate --online index:trec05p-1/full/index
     """
@@ -94,27 +96,25 @@ def evaluate_command(
     from spamnb.shown_text import escape_json
 
     if compare:
-        read_verdicts(compare)  # so that a wrong file is reported before all the mail is read
+        read_verdicts(compare)  # raises SpamnbError for a wrong file, before any mail is read
     evaluation = evaluate(
         sources,
         subjects=report is not None,
         progress=True,
-        tell=tell_of_ours,
-        command=command_line(),
+        tell=tell,
+        command=format_command_line(),
         **options,
         **settings,
     )
     if evaluation.model is not None and looks_swapped(evaluation.trusts()):
-        tell_of_ours(
-            "most of the first messages look like another class: check that the names of classes are not swapped"
-        )
+        tell("most of the first messages look like another class; check that the classes are not swapped")
     test = evaluation.compare(compare) if compare else None
     try:
         if scores:
             evaluation.write_scores(scores)
         if report:
             evaluation.write_page(report)
-    finally:  # the figures are printed even if these files cannot be written
+    finally:  # the figures are printed even if a file cannot be written
         if form == "json":
             click.echo(escape_json({**evaluation.to_dict(), "mcnemar": to_json(test)}))
         else:

@@ -1,4 +1,4 @@
-"""``spamnb export``: the model as JSON lines."""
+"""``spamnb export``: write a model as JSON lines."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import click
 from spamnb.cli.options import model_option, standard_output
 
 
-@click.command("export", short_help="Write the model as lines of JSON.")
+@click.command("export", short_help="Write a model as JSON lines.")
 @model_option
 @click.option(
-    "--lessons", is_flag=True, help="Also write the taught messages that the model keeps. They are private mail."
+    "--lessons", is_flag=True, help="Also write the messages that the model keeps (private mail) and its origin."
 )
 def export_command(model: Path, lessons: bool) -> None:
-    """Write the model to standard output as lines of JSON. Equal models give equal lines.
+    """Write a model to standard output as JSON lines, which 'spamnb import' reads. Equal models give equal lines.
 
-    With --lessons the command also writes the messages that were taught one by one, and the time and the sources of
-    training. 'spamnb import' reads all of these lines.
+    The origin of a model is the time, the command and the sources of its training.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""``spamnb filter``: copy a message from standard input to standard output, with the verdict in its headers."""
+"""``spamnb filter``: copy a message from standard input to standard output, with the verdict in its header fields."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import journal_option, model_option, read_standard_input, standard_output, tell_of_ours
+from spamnb.cli.options import journal_option, model_option, read_standard_input, standard_output, tell
 
 
-@click.command("filter", short_help="Copy a message, with X-Spam-* headers added.")
+@click.command("filter", short_help="Add X-Spam-* headers to a message.")
 @model_option
 @journal_option
 def filter_command(model: Path, journal: Path | None) -> None:
-    """Copy the message on standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
+    """Copy a message from standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
 
-    Only spam gets X-Spam-Flag: YES. X-Spam-Status has verdict, score and the tokens that decided. X-Spam-* headers
-    of the received message are removed, and every other byte is copied unchanged. If the message cannot be classified,
-    it gets X-Spam-Warning with the reason instead.
+    X-Spam-Status has the verdict, the score and the tokens that decided. Spam also gets X-Spam-Flag: YES. If the
+    message cannot be classified, it gets only X-Spam-Warning with the reason. X-Spam-* headers of the received message
+    are removed. Every other byte is copied unchanged.
 
     \b
     Example, in ~/.procmailrc:
@@ -33,7 +33,7 @@ def filter_command(model: Path, journal: Path | None) -> None:
 
 
 def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
-    """Return the message with X-Spam-* headers; with X-Spam-Warning instead if it cannot be classified."""
+    """Return the message with X-Spam-* headers, or with X-Spam-Warning if it cannot be classified."""
     from spamnb.errors import describe_error, in_options, reason
     from spamnb.reader.spam_fields import replace_spam_fields
 
@@ -44,17 +44,16 @@ def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
         with Classifier.open(model) as classifier:
             message = classifier.read(raw)
             classification = classify_mail(classifier, message)
-            if journal is None:
-                return replace_spam_fields(raw, header_fields(classification))
-            from spamnb.journal.entries import make_entry
-            from spamnb.journal.writer import JournalWriter
+            if journal is not None:
+                from spamnb.journal.entries import make_entry
+                from spamnb.journal.writer import JournalWriter
 
-            writer = JournalWriter(journal, tell_of_ours)
-            writer.put(make_entry(message, classification, classifier.settings))
-            writer.close()
+                writer = JournalWriter(journal, tell)
+                writer.put(make_entry(message, classification, classifier.settings))
+                writer.close()
             return replace_spam_fields(raw, header_fields(classification))
-    except Exception as error:  # no error may lose the mail
-        cause = reason(error) if isinstance(error, OSError) else ""
-        why = " ".join((cause or in_options(describe_error(error))).split())
-        tell_of_ours(why)
-        return replace_spam_fields(raw, [("X-Spam-Warning", f"not classified: {why}")])
+    except Exception as error:  # the message must be copied after any error
+        problem = (reason(error) if isinstance(error, OSError) else "") or in_options(describe_error(error))
+        line = " ".join(problem.split())
+        tell(line)
+        return replace_spam_fields(raw, [("X-Spam-Warning", f"not classified: {line}")])

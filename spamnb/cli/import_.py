@@ -1,4 +1,4 @@
-"""``spamnb import``: make a model from the JSON lines of ``spamnb export``."""
+"""``spamnb import``: make a model from the JSON lines that ``spamnb export`` wrote."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from spamnb.cli.options import SOURCE, new_model_option
 from spamnb.errors import SpamnbError
 
 
-@click.command("import", short_help="Make a model from the lines that export wrote.")
+@click.command("import", short_help="Make a model from JSON lines.")
 @click.argument("file", type=SOURCE, default="-")
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace an existing model.")
 def import_command(file: str, model: Path, force: bool) -> None:
-    """Make a model from FILE, which 'spamnb export' wrote. Without FILE, the lines are read from standard input.
+    """Make a model from the JSON lines that 'spamnb export' wrote. Without FILE, they are read from standard input.
 
     \b
     Example:
@@ -39,12 +39,12 @@ def import_command(file: str, model: Path, force: bool) -> None:
     version = snapshot.meta.get("tokens_version")
     if version != TOKENS_VERSION:
         raise SpamnbError(
-            f"{name}: the exported model has tokens of version {str(version)[:20]}, this spamnb makes version"
-            f" {TOKENS_VERSION}; train a model again, or run 'spamnb upgrade' on the exported one and export it again"
+            f"{name}: its tokens are of version {str(version)[:20]}, but this spamnb has version {TOKENS_VERSION};"
+            " run 'spamnb upgrade' on the exported model, and export it again"
         )
     with atomic_replace(model, snapshot.meta, force=force) as store:
         write_snapshot(store, snapshot)
-        # The new file is read before it replaces the old one, because a damaged export must not destroy a model.
+        # Read the new file before it replaces the old one: a damaged export raises SpamnbError here.
         store.path = name
         read_snapshot(store)
         Classifier(store)

@@ -1,4 +1,4 @@
-"""``spamnb info``: describe a model and what it has learned."""
+"""``spamnb info``: describe a model."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import click
 from spamnb.cli.options import format_option, model_option
 from spamnb.shown_text import escape
 
-MAX_SOURCES = 8  # sources that are listed: a shell may have expanded a pattern into thousands
-MAX_TEXT = 400  # characters of a command line
+MAX_SOURCES = 8  # sources that are printed, because a shell can expand a pattern into thousands
+MAX_LINE = 400  # characters of a printed command line or source, for the same reason
 
 
-@click.command("info", short_help="Describe the model and what it has learned.")
+@click.command("info", short_help="Describe a model.")
 @model_option
 @format_option("text", "json")
 def info_command(model: Path, form: str) -> None:
-    """Print the size of the model, its training, its learned messages, and the settings that are not the defaults.
+    """Print the size of a model, its sources, its numbers of messages, and the settings that are not the defaults.
 
-    --format json prints all settings.
+    With --format json all settings are printed.
 
     \b
     Example:
@@ -36,39 +36,39 @@ def info_command(model: Path, form: str) -> None:
     with Store.open(model) as store, store.reading():
         base, meta = store.base, store.meta()
         totals, weight = (base or store).totals(), (base or store).state.learned_message_weight
-        stored, not_stored, public = measure_stored(store), count_not_stored(store), is_public(store)
-        origin, lessons, size = origin_of(meta), count_learned(store), store.size()
-    messages = dict(zip(totals.classes, totals.documents.tolist()))
+        stored, n_not_stored, is_file_public = measure_stored(store), count_not_stored(store), is_public(store)
+        origin, n_learned, size = origin_of(meta), count_learned(store), store.size()
+    n_messages = dict(zip(totals.classes, totals.documents.tolist()))
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if form == "json":
-        facts = {"model": str(model), "bytes": size, "messages": messages, "tokens": totals.vocabulary_size}
-        facts["settings"] = settings
-        facts["learned_one_by_one"] = lessons
-        sizes = {"lessons": stored.messages, "bytes": stored.bytes, "bound": stored.bound}
-        facts["lessons"] = {**sizes, "not_kept": not_stored}
-        click.echo(escape_json({**facts, "origin": origin}))
+        lessons = {"lessons": stored.messages, "bytes": stored.bytes, "bound": stored.bound, "not_kept": n_not_stored}
+        facts = {"model": str(model), "bytes": size, "messages": n_messages, "tokens": totals.vocabulary_size}
+        facts |= {"settings": settings, "learned_one_by_one": n_learned, "lessons": lessons, "origin": origin}
+        click.echo(escape_json(facts))
         return
     values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).by_name(), Settings().by_name()
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
     if base is not None:
-        click.echo(f"  adds to: {escape(base.path)}; a lesson counts as {pluralize(weight, 'message')} of it")
-    for line in _origin(origin):
+        click.echo(f"  adds to: {escape(base.path)}; a learned message counts as {pluralize(weight, 'message')} of it")
+    for line in _format_origin(origin):
         click.echo(escape(line))
-    for name, documents in messages.items():
-        taught_messages = f"; taught one by one: {lessons[name]:,}" if name in lessons else ""
-        click.echo(f"  {name}: {pluralize(documents, 'message')}{taught_messages}")
-    if stored.messages or not_stored:
-        room = f"{stored.bytes / 1e6:.1f} of at most {stored.bound / 1e6:g} MB"
-        missing = f"; {pluralize(not_stored, 'message')} taught and not kept" if not_stored else ""
-        why = "; no more are kept, because everybody can read the file" if public and stored.bound else ""
-        click.echo(f"  taught messages kept for a new model: {stored.messages:,}, {room}{missing}{why}")
+    for name, n in n_messages.items():
+        one_by_one = f"; learned one by one: {n_learned[name]:,}" if name in n_learned else ""
+        click.echo(f"  {name}: {pluralize(n, 'message')}{one_by_one}")
+    if stored.messages or n_not_stored:
+        line = f"  kept messages: {stored.messages:,}, {stored.bytes / 1e6:.1f} of at most {stored.bound / 1e6:g} MB"
+        if n_not_stored:
+            line += f"; {pluralize(n_not_stored, 'message')} learned one by one and not kept"
+        if is_file_public and stored.bound:
+            line += "; no more are kept, because everybody can read the file"
+        click.echo(line)
     for name, value in values.items():
         if value != defaults[name]:
             click.echo(f"  {name}: {escape(SETTINGS[name].format(value))}")
 
 
-def _origin(origin: Mapping[str, Any]) -> list[str]:
-    """Return lines that say when, with which command and from which sources the model was trained."""
+def _format_origin(origin: Mapping[str, Any]) -> list[str]:
+    """Return lines with the time, the command and the sources of the training."""
     lines = []
     if "trained_at" in origin:
         lines.append(f"  trained: {str(origin['trained_at']).replace('T', ' ', 1)}")
@@ -79,4 +79,4 @@ def _origin(origin: Mapping[str, Any]) -> list[str]:
     lines += [f"  from: {source}" for source in sources[:MAX_SOURCES]]
     if len(sources) > MAX_SOURCES:
         lines.append(f"  … and from {len(sources) - MAX_SOURCES:,} more")
-    return [line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…" for line in lines]
+    return [line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…" for line in lines]

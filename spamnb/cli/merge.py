@@ -1,4 +1,4 @@
-"""``spamnb merge``: add up several models."""
+"""``spamnb merge``: add up models."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import ModelPath, new_model_option, tell
+from spamnb.cli.options import FilePath, new_model_option, tell
 
 
 @click.command("merge", short_help="Add up models.")
-@click.argument("models", nargs=-1, required=True, type=ModelPath(), metavar="MODEL...")
+@click.argument("models", nargs=-1, required=True, type=FilePath(), metavar="MODEL...")
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace an existing model.")
 def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
-    """Add up models with the same settings. The sum has the counts of one model that learned all their mail.
+    """Add up models with the same settings. The sum has the counts of a model that learned the mail of all models.
 
-    A message that several models learned counts several times, because a sum of counts has no messages. The messages
-    that the models store are in the sum, each once. Models with an embedding cannot be added up.
+    A message that several models learned counts several times. The messages that the models keep are kept in the sum,
+    each once. Models with an embedding cannot be added up.
 
     \b
     Example:
@@ -38,4 +38,4 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     messages = pluralize(int(merged.counts.documents.sum()), "message")
     click.echo(f"{model}: {messages}, {pluralize(len(merged.tokens), 'token')}")
     if duplicates:
-        tell(f"spamnb: {pluralize(duplicates, 'message')} learned by several of the models; each counts several times")
+        tell(f"{pluralize(duplicates, 'message')} learned by several models count several times")

@@ -1,4 +1,4 @@
-"""Options of several commands, and what commands read from and write to the standard streams."""
+"""Options that several commands have, and the standard streams."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 def default_model() -> Path:
     """Return the path of the model in the user's data directory."""
     home = os.path.expanduser("~")
-    if home == "~":  # a user without an account, as in a container: 'filter' has to pass mail on nevertheless
-        home = os.devnull  # no file can exist below it, so that each command reports this itself
+    if home == "~":  # the user has no home folder, as in a container
+        home = os.devnull  # a path without files, because 'filter' must copy the message even without a model
     return Path(os.environ.get("XDG_DATA_HOME") or Path(home, ".local", "share"), "spamnb", "model.spamnb")
 
 
-SOURCE = click.Path(readable=False)  # for shells to complete; sources/entries.py checks whether it can be read
+SOURCE = click.Path(readable=False)  # shells complete it as a path
 
 
-class ModelPath(click.Path):
-    """A file. A leading ~ is the home folder, which shells do not expand in --model=~/m, nor services in a setting.
+class FilePath(click.Path):
+    """The path of a file, which may be missing, because 'filter' copies a message even without a model.
 
-    click does not check the file, because 'filter' passes mail on without a model.
+    A leading ~ becomes the home folder, because shells do not expand it in ``--model=~/m``.
     """
 
     def __init__(self) -> None:
@@ -48,19 +48,19 @@ class ModelPath(click.Path):
         return super().convert(os.path.expanduser(value), param, ctx)
 
 
-class FolderPath(ModelPath):
+class FolderPath(FilePath):
     """An existing folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         folder = super().convert(value, param, ctx)
         if not folder.is_dir():
-            problem = "no folder" if folder.exists() else "no such folder; make it first, with mkdir"
+            problem = "not a folder" if folder.exists() else "no such folder; make it first, with mkdir"
             self.fail(f"{folder}: {problem}", param, ctx)
         return folder
 
 
-class NewFile(ModelPath):
-    """A file to be written. It is refused before any work if it cannot be written."""
+class NewFile(FilePath):
+    """A file that the command will write. A path that cannot be written is an error before any mail is read."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from spamnb.api.arguments import new_file
@@ -68,8 +68,8 @@ class NewFile(ModelPath):
         return new_file(super().convert(value, param, ctx), over_model=False)
 
 
-def _with_folder(context: click.Context, param: click.Parameter, model: Path) -> Path:
-    """Return the path of a model, and make the folder of the default one; any other folder must exist."""
+def _make_folder(context: click.Context, param: click.Parameter, model: Path) -> Path:
+    """Make the folder of the default model. The folder of any other model must exist. Return the path of the model."""
     from spamnb.api.arguments import new_file
 
     if context.get_parameter_source(str(param.name)) is ParameterSource.DEFAULT:
@@ -81,67 +81,60 @@ _model = partial(
     click.option,
     "-m",
     "--model",
-    type=ModelPath(),
+    type=FilePath(),
     envvar="SPAMNB_MODEL",
     default=default_model,
-    show_default="$SPAMNB_MODEL, or model.spamnb in the user's data directory",
-    help="The model file.",
+    help="Model file.  [default: $SPAMNB_MODEL, or ~/.local/share/spamnb/model.spamnb]",
 )
 model_option = _model()
-new_model_option = _model(callback=_with_folder)  # of commands that make a new model
+new_model_option = _model(callback=_make_folder)  # of commands that make a model
 
 
 models_option = click.option(
-    "--models",
-    type=FolderPath(),
-    help="Folder with a model for each user who was taught: 10,000 at most.",
+    "--models", type=FolderPath(), help="Folder with a model for each user, for at most 10,000 users."
 )
 
 
 def format_option(*forms: str) -> Callable[[Any], Any]:
-    """Return the option for the output format, of which the first form is the default."""
+    """Return the option for the output format. The first form is the default."""
     choice = click.Choice(forms)
-    return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="The output format.")
+    return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="Output format.")
 
 
 journal_option = click.option(
-    "--journal",
-    type=ModelPath(),
-    help="Write each decision to this file, which 'spamnb review' shows.  [default: none]",
+    "--journal", type=FilePath(), help="Write each verdict to this file, which 'spamnb review' shows."
 )
 
 workers_option = click.option(
-    "--workers", type=click.IntRange(min=1), help="Threads that share the work.  [default: one a core]"
+    "--workers", type=click.IntRange(min=1), metavar="N", help="Number of threads.  [default: one per core]"
 )
 
 
 dask_option = click.option(
     "--dask",
     metavar="ADDRESS",
-    help="Let a Dask cluster read the mail: tcp://… or tls://… of its scheduler, or a scheduler file.",
+    help="Read the mail on a Dask cluster. ADDRESS is tcp://… or tls://… of the scheduler, or its scheduler file.",
 )
 
 
 text_column_option = click.option(
-    "--text-column",
-    metavar="COLUMN",
-    help="The column of a table (.csv, .tsv, .jsonl) that holds the text.",
+    "--text-column", metavar="COLUMN", help="Column of the text in a table (.csv, .tsv or .jsonl)."
 )
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for reading labelled sources, the fields of ``ReadOptions``, to a command."""
+    """Add an option for each field of ``ReadOptions`` to a command."""
     command = click.option(
         "--recursive",
         is_flag=True,
         help="Also read the other folders of a Maildir or account, except junk, trash, drafts and templates.",
     )(command)
-    command = click.option("--label-column", metavar="COLUMN", help="The column that holds the class.")(command)
+    command = click.option("--label-column", metavar="COLUMN", help="Column of the class in a table.")(command)
     return text_column_option(command)
 
 
 def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option for settings of the model to a command, which gets them by name as ``settings``."""
+    """Add ``--set`` to a command. The command receives a dictionary ``settings`` of values by name."""
     return click.option(
         "--set",
         "settings",
@@ -149,7 +142,7 @@ def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="NAME=VALUE",
         callback=_set,
         is_eager=True,
-        help="A setting of the model, as alpha=0.5; may be repeated. '--set help' lists all of them.",
+        help="Change a setting of the model, for example alpha=0.5. '--set help' lists the settings.",
     )(command)
 
 
@@ -160,34 +153,34 @@ def _set(context: click.Context, _: click.Parameter, assignments: tuple[str, ...
     if "help" in assignments:
         click.echo(_settings_help())
         context.exit()
-    chosen = parse_settings(assignments, SETTINGS, "--set ", "; '--set help' explains them")
-    kind = settings_of(chosen).model_type  # raises SpamnbError now, and not after all mail was read
-    for name in chosen:
-        models = SETTINGS[name].models
-        if models and kind not in models:
-            raise click.UsageError(f"--set {name} changes nothing in a {kind} model; it is for {', '.join(models)}")
-    return chosen
+    values = parse_settings(assignments, SETTINGS, "--set ", "; '--set help' explains them")
+    model_type = settings_of(values).model_type  # raises SpamnbError before any mail is read
+    for name in values:
+        types = SETTINGS[name].models
+        if types and model_type not in types:
+            raise click.UsageError(f"--set {name} is for {', '.join(types)} models, not for a {model_type} model")
+    return values
 
 
 def parse_settings(
     assignments: Iterable[str], settings: dict[str, Setting], prefix: str, advice: str
 ) -> dict[str, Any]:
     """Return the values of assignments NAME=VALUE. An error begins with ``prefix`` and ends with ``advice``."""
-    chosen: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals or name not in settings:
             problem = f"no setting is called {name!r}" if equals else "write NAME=VALUE"
             raise click.UsageError(f"{prefix}{assignment}: {problem}; the settings are {', '.join(settings)}{advice}.")
         try:
-            chosen[name] = settings[name].parse(text)
+            values[name] = settings[name].parse(text)
         except SpamnbError as error:
             raise click.UsageError(f"{prefix}{assignment}: {error}") from None
-    return chosen
+    return values
 
 
 def _settings_help() -> str:
-    """Return a table of the settings with their defaults, purposes and values."""
+    """Return a table of the settings with their defaults, meanings and allowed values."""
     from spamnb.settings import SETTINGS
 
     formatter = click.HelpFormatter(width=100)
@@ -199,77 +192,75 @@ def _settings_help() -> str:
     return formatter.getvalue().rstrip("\n")
 
 
-def command_line() -> str:
-    """Return the present command as a person would type it."""
+def format_command_line() -> str:
+    """Return the command that is running, quoted for a shell."""
     import shlex
 
     return shlex.join(["spamnb", *sys.argv[1:]])
 
 
-def on_command_line(name: str) -> bool:
-    """Return whether the option of this parameter is on the command line."""
+def is_on_command_line(name: str) -> bool:
+    """Return whether the value of this parameter is from the command line, and not a default."""
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 class Seconds(click.FloatRange):
-    """A time of up to a day. Infinity is too long for timers, and nan passes every bound."""
+    """A number of seconds, at most a day. Infinity and nan are refused."""
 
     def __init__(self, min: float) -> None:
         super().__init__(min, 86_400)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         seconds = super().convert(value, param, ctx)
-        if seconds != seconds:
-            self.fail(f"{value!r} is no time.", param, ctx)
+        if seconds != seconds:  # nan passes the bounds of FloatRange
+            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
         return seconds
 
 
-def tell(text: str) -> None:
-    """Print a line on standard error. Failures are ignored, because a full disk must not end the work."""
+def tell(line: str) -> None:
+    """Print a line on standard error, after the program's name and with options instead of Python's arguments.
+
+    A failure is ignored, because the command must continue if the disk of its log is full.
+    """
     with suppress(OSError):
-        click.echo(text, err=True)
-
-
-def tell_of_ours(line: str) -> None:
-    """Print a line as `tell` does, after the program's name and with options in the place of arguments."""
-    tell(f"spamnb: {in_options(line)}")
+        click.echo(f"spamnb: {in_options(line)}", err=True)
 
 
 class Unreadable(SkippedMessages):
-    """Counts the messages that could not be read, and prints each on standard error; the run goes on."""
+    """The number of messages that could not be read. The error of each is printed on standard error."""
 
     def __init__(self) -> None:
-        super().__init__(tell_of_ours)
+        super().__init__(tell)
 
 
-def read_standard_input(most: int = -1) -> bytes:
-    """Return the bytes of standard input, at most ``most`` unless that is -1."""
+def read_standard_input(max_bytes: int = -1) -> bytes:
+    """Return the bytes of standard input, at most ``max_bytes`` unless that is -1."""
     if sys.stdin is None:
-        raise SpamnbError("standard input is closed; give a SOURCE, or < message.eml")
+        raise SpamnbError("standard input is closed; name a SOURCE, or redirect one with '< message.eml'")
     if sys.stdin.isatty():
-        tell("spamnb: reading a message from the terminal; Ctrl-D ends it")
-    return sys.stdin.buffer.read(most)
+        tell("reading a message from the terminal; press Ctrl-D at its end")
+    return sys.stdin.buffer.read(max_bytes)
 
 
 def standard_output() -> TextIO:
-    """Return standard output. Raises SpamnbError if it is closed, which ``click.echo`` ignores."""
+    """Return standard output. Raise SpamnbError if it is closed, because ``click.echo`` would print nothing."""
     if sys.stdout is None:
-        raise SpamnbError("standard output is closed; > FILE takes what is written")
+        raise SpamnbError("standard output is closed; redirect it with '> FILE'")
     return sys.stdout
 
 
-def no_message(sources: tuple[str, ...]) -> SpamnbError:
-    """Return the error for sources without any message."""
+def no_message_error(sources: tuple[str, ...]) -> SpamnbError:
+    """Return the error for sources without a message."""
     names = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
     return SpamnbError(f"{names}: no message")
 
 
-def messages_of(
+def find_messages(
     sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None, label: str | None = None
 ) -> Iterator[Entry]:
-    """Return the messages of the sources, or without sources and for "-" the message on standard input.
+    """Return the messages of the sources. Without sources, or for the source "-", read one from standard input.
 
-    If ``label`` is given, the sources are read like those of ``label=PATH``.
+    With ``label``, each source is read as the source ``label=PATH`` of 'train'.
     """
     from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mbox, message_from_file, too_long_error
     from spamnb.sources.folders import folder_notes
@@ -280,7 +271,7 @@ def messages_of(
     if sources not in ((), ("-",)):
         for source in sources:
             for note in folder_notes(label, source):
-                tell(f"spamnb: {escape(source)}: {note}")
+                tell(f"{escape(source)}: {note}")
         return find_entries(sources, unreadable, ReadOptions(text_column=text_column), label)
     raw = read_standard_input(MAX_MESSAGE + 1)
     try:
@@ -290,8 +281,8 @@ def messages_of(
     except OSError as error:
         raise SpamnbError(f"standard input: {error.strerror}") from None
     if label is not None and is_mbox(raw):
-        raise SpamnbError("standard input: a mailbox of several messages; give its name in place of '<'")
-    # It is not split, because a mail server hands over one message, whose sender writes the body.
+        raise SpamnbError("standard input: an mbox of several messages; give its file name instead of '<'")
+    # It is read as one message, because a sender can write lines that begin with "From " into a message.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
-        tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")
-    return iter([Entry(None, "-", "", content=raw)] if raw else [])  # empty input is no message, like an empty file
+        tell("standard input looks like an mbox, but is read as one message; to read an mbox, give its file name")
+    return iter([Entry(None, "-", "", content=raw)] if raw else [])

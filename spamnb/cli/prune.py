@@ -8,28 +8,29 @@ import click
 
 from spamnb.cli.options import model_option, tell
 
-MAX_MONTHS = 1200  # a hundred years: no file is older
+MAX_MONTHS = 1200  # a hundred years, longer than any model file exists
 
 
 @click.command("prune", short_help="Remove rare old tokens from a model.")
 @click.option(
     "--months",
     type=click.IntRange(0, MAX_MONTHS),
+    metavar="N",
     default=6,
     show_default=True,
-    help="Keep the tokens of messages that were learned in the last N months, counting this one.",
+    help="Keep the tokens of messages that were learned one by one in the last N months, including this month.",
 )
-@click.option("--yes", is_flag=True, help="Remove them. Without it, prune only says how many there are.")
+@click.option("--yes", is_flag=True, help="Remove the tokens. Without --yes they are only counted.")
 @model_option
 def prune_command(months: int, yes: bool, model: Path) -> None:
-    """Remove tokens that only one message has and that no message learned in the last months had.
+    """Remove the tokens that only one message has, unless the message was learned in the last months.
 
-    If such a message is forgotten later, these tokens stay removed. A filter may use the model meanwhile.
+    Filters can use the model meanwhile.
 
     \b
-    Example:
-      spamnb prune         # says how many there are
-      spamnb prune --yes   # removes them
+    Examples:
+      spamnb prune         # count the tokens
+      spamnb prune --yes   # remove the tokens
     """
     from spamnb.shown_text import pluralize
     from spamnb.store.pruning import count_prunable, prune, shrink_file
@@ -37,16 +38,16 @@ def prune_command(months: int, yes: bool, model: Path) -> None:
 
     with Store.open(model, writable=yes) as store:
         count, size = count_prunable(store, months), store.size()
-        rare = f"{count:,} of {pluralize(store.totals().vocabulary_size, 'token')}"
+        rare_tokens = f"{count:,} of {pluralize(store.totals().vocabulary_size, 'token')}"
         since = f", not learned one by one in the last {pluralize(months, 'month')}" if months else ""
         advice = "" if yes or not count else " --yes removes them."
-        click.echo(f"{model}: {rare} are in one message only{since}.{advice}")
+        click.echo(f"{model}: {rare_tokens} are in one message only{since}.{advice}")
         if not yes or not count:
             return
-        pruned = prune(store, months)
-        after = f"{model}: {pluralize(pruned, 'token')} removed; {size / 1e6:.1f} MB before"
+        n_removed = prune(store, months)
+        summary = f"{model}: {pluralize(n_removed, 'token')} removed; {size / 1e6:.1f} MB before"
         if shrink_file(store):
-            click.echo(f"{after}, {store.size() / 1e6:.1f} MB now")
+            click.echo(f"{summary}, {store.size() / 1e6:.1f} MB now")
         else:
-            click.echo(after)
-            tell(f"spamnb: {model}: its file gets smaller when no other process reads it; run 'prune' again then")
+            click.echo(summary)
+            tell(f"{model}: another process reads the file, so it is not smaller yet; run 'prune' again later")

@@ -1,4 +1,4 @@
-"""``spamnb review``: show the journal's mail in a browser, with the evidence of each verdict, and correct verdicts."""
+"""``spamnb review``: show verdicts with their evidence in a browser, and correct them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,26 @@ from threading import Thread
 
 import click
 
-from spamnb.cli.options import ModelPath, model_option, models_option, tell
+from spamnb.cli.options import FilePath, model_option, models_option, tell
 
 
-@click.command("review", short_help="Show mail and the evidence of its verdicts in a browser; correct them.")
+@click.command("review", short_help="Show verdicts in a browser, and correct them.")
 @model_option
-@click.option("--journal", type=ModelPath(), required=True, help="The file that filter, sort, watch or serve write.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="TCP port on 127.0.0.1.")
+@click.option("--journal", type=FilePath(), required=True, help="Journal of filter, sort, watch or serve.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    default=8765,
+    show_default=True,
+    help="TCP port on 127.0.0.1.",
+)
 @models_option
 def review_command(model: Path, journal: Path, port: int, models: Path | None) -> None:
-    """Show all mail of the journal in a browser, with the evidence of each verdict. A click corrects a verdict.
+    """Show the mail of a journal in a browser, with the evidence of each verdict, and correct verdicts.
 
-    The command prints an address with a key. Everybody who has the address can see all mail. Each start makes a new
-    key. The command needs starlette and uvicorn.
+    The command prints an address with a secret key. Everybody who has the address can see all mail. Each start makes a
+    new key. The command needs starlette and uvicorn.
 
     \b
     Example:
@@ -36,7 +43,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
         raise click.ClickException(f"'review' needs {error.name}: pip install starlette uvicorn") from None
     from spamnb.classifier import Classifier
     from spamnb.journal.journal import Journal
-    from spamnb.review.lessons import Teacher
+    from spamnb.review.teaching import Teacher
     from spamnb.serve.service import listen_tcp
 
     with Classifier.open(model) as classifier:
@@ -45,9 +52,9 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
     key = secrets.token_urlsafe(32)
     teacher = Teacher(model, models)
     app = Review(journal, teacher, key).app()
-    listening = listen_tcp("127.0.0.1", port)
-    where = f"http://127.0.0.1:{listening[0].getsockname()[1]}/{key}/"
-    tell(f"spamnb: {where} shows {journal}; Ctrl-C ends it")
+    sockets = listen_tcp("127.0.0.1", port)
+    url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/{key}/"
+    tell(f"{url} shows {journal}; Ctrl-C ends it")
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -59,5 +66,5 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
     )
     Thread(target=preload_top_words, args=(model,), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn closes its connections, and then raises the signal again
-        uvicorn.Server(config).run(sockets=listening)
+        uvicorn.Server(config).run(sockets=sockets)
     teacher.close()

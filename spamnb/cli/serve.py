@@ -1,4 +1,4 @@
-"""``spamnb serve``: answer mail software by the protocols of spamd and rspamd."""
+"""``spamnb serve``: a server with the protocols of spamd and rspamd."""
 
 from __future__ import annotations
 
@@ -9,31 +9,35 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import journal_option, model_option, models_option, on_command_line, workers_option
+from spamnb.cli.options import is_on_command_line, journal_option, model_option, models_option, workers_option
 
 PORT = click.IntRange(0, 65535)
 
 
 def parse_octal(_context: click.Context, _parameter: click.Parameter, text: str) -> int:
-    """Return the number of a file mode as chmod takes it."""
+    """Return the number of an octal file mode."""
     if not (text.isascii() and text.isdigit() and len(text) <= 4 and set(text) <= set("01234567")):
-        raise click.BadParameter(f"{text!r} is no octal mode such as 660")
+        raise click.BadParameter(f"{text!r} is not an octal mode such as 660")
     return int(text, 8)
 
 
 @click.command("serve", context_settings={"show_default": True}, short_help="Answer spamc, Exim, Postfix and Dovecot.")
-@click.option("--host", default="127.0.0.1", help="Address to listen on. Clients need no password.")
-@click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket or --http]", show_default=False)
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to listen on. Clients need no password.")
+@click.option("--port", type=PORT, metavar="PORT", help="TCP port.  [default: 783; none with --socket or --http]")
 @click.option("--socket", "path", type=click.Path(path_type=Path), help="Unix socket to listen on.")
 @click.option(
-    "--http", metavar="PORT|PATH", help="Also answer rspamd's clients, on a port of 127.0.0.1 or a Unix socket."
+    "--http", metavar="PORT|PATH", help="Also answer clients of rspamd, on a port of 127.0.0.1 or a Unix socket."
 )
-@click.option("--socket-mode", default="666", callback=parse_octal, help="Permissions of the Unix sockets, octal.")
+@click.option(
+    "--socket-mode", metavar="MODE", default="666", callback=parse_octal, help="Octal permissions of Unix sockets."
+)
 @workers_option
-@click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L, rspamc learn_spam).")
+@click.option("--allow-tell", is_flag=True, help="Let clients change the model (spamc -L, rspamc learn_spam).")
 @models_option
-@click.option("--max-size", type=click.IntRange(min=1), default=8 << 20, help="Largest message in bytes.")
-@click.option("--metrics-port", type=PORT, help="Answer GET /metrics on this port of 127.0.0.1.")
+@click.option(
+    "--max-size", type=click.IntRange(min=1), metavar="BYTES", default=8 << 20, help="Size of the largest message."
+)
+@click.option("--metrics-port", type=PORT, metavar="PORT", help="Answer GET /metrics on this port of 127.0.0.1.")
 @model_option
 @journal_option
 def serve_command(
@@ -50,12 +54,11 @@ def serve_command(
     metrics_port: int | None,
     journal: Path | None,
 ) -> None:
-    """Answer spamc, Exim, Postfix and Dovecot; with --http also maddy, Haraka and rspamc.
+    """Run a server for spamc, Exim, Postfix and Dovecot, and with --http for maddy, Haraka and rspamc.
 
-    Spamc, Exim, Postfix and Dovecot use the protocol of spamd; maddy, Haraka and rspamc use the protocol of rspamd.
-    The server writes a line of JSON per message to standard error. SIGTERM ends it after the open connections are
-    answered. If the model file is replaced, the server uses the new one. Sockets that systemd passes replace --host,
-    --port and --socket.
+    The first four use the protocol of spamd, the others the protocol of rspamd. The server writes a line of JSON per
+    message to standard error. If the model file is replaced, the server uses the new one. After SIGTERM the server
+    answers the open connections and exits. Sockets from systemd replace --host, --port and --socket.
 
     \b
     Example:
@@ -66,7 +69,7 @@ def serve_command(
 
     from spamnb.engines.executor import cores
     from spamnb.journal.writer import JournalWriter
-    from spamnb.people import own_people
+    from spamnb.people import load_people
     from spamnb.serve import metrics, service
     from spamnb.serve.connections import Limits
     from spamnb.serve.conversations import Conversations
@@ -76,16 +79,17 @@ def serve_command(
     from spamnb.serve.workers import Workers
 
     http_path = Path(http) if http is not None and not http.isdecimal() else None
-    if path is None and http_path is None and on_command_line("socket_mode"):
+    if path is None and http_path is None and is_on_command_line("socket_mode"):
         raise click.UsageError("--socket-mode needs --socket, or --http PATH")
+    # Open the standard streams that are closed: a connection with descriptor 2 would receive the log.
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
-        pass  # a standard stream was closed: a connection with its number would receive the log
+        pass
     os.close(descriptor)
-    own_people()  # a file of people with a mistake in it would fail each message
+    load_people()  # raises SpamnbError for a wrong people file, because each message would fail
     writer = JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
     conversations = Conversations(threads, service.log, Limits(message_bytes=max_size))
-    listening = service.inherited_sockets()
+    spamd_sockets = service.inherited_sockets()
     socket_paths: list[Path] = []
 
     def listen_unix(socket_path: Path) -> socket.socket:
@@ -94,12 +98,12 @@ def serve_command(
         return unix_socket
 
     try:
-        if not listening:
+        if not spamd_sockets:
             if port is not None or (path is None and http is None):
-                listening += service.listen_tcp(host, 783 if port is None else port)
+                spamd_sockets += service.listen_tcp(host, 783 if port is None else port)
             if path is not None:
-                listening.append(listen_unix(path))
-        endpoints = [service.Endpoint("listening", listening, SpamdWire())]
+                spamd_sockets.append(listen_unix(path))
+        endpoints = [service.Endpoint("listening", spamd_sockets, SpamdWire())]
         if metrics_port is not None:
             sockets = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port")
             endpoints.append(

@@ -1,4 +1,4 @@
-"""``spamnb sort``: move the new spam of a Maildir or an account to Junk."""
+"""``spamnb sort``: move the new spam of a Maildir or an account to its junk folder."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import click
 
 from spamnb.cli.mailboxes import (
     Target,
-    filing,
     folders_of,
     for_each,
     junk_option,
+    list_targets,
     mailboxes_argument,
+    open_filing,
     retry,
-    targets,
 )
 from spamnb.cli.options import Unreadable, journal_option, model_option, tell
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing, SortResult
     from spamnb.sources.mailbox import Folder
 
-_WIDTH = 60  # characters of a header field that are printed: its sender may write a megabyte
+_MAX_FIELD = 60  # characters of a header field that are printed, because a sender can write a megabyte
 
 
-@click.command("sort", short_help="Move spam among a mailbox's new mail to Junk.")
+@click.command("sort", short_help="Move new spam to the junk folder.")
 @mailboxes_argument
 @model_option
 @junk_option
-@click.option("--unsure", metavar="FOLDER", help="The folder for mail with the verdict 'unsure'.  [default: stays]")
-@click.option("--all", "everything", is_flag=True, help="Also judge mail that was read or judged before.")
-@click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
-@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@click.option("--unsure", metavar="FOLDER", help="Folder for mail with the verdict 'unsure'.  [default: it stays]")
+@click.option("--all", "everything", is_flag=True, help="Also classify mail that was read or classified before.")
+@click.option("--dry-run", is_flag=True, help="Print the moves, but do not make them.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 @journal_option
 def sort_command(
     mailboxes: tuple[str, ...],
@@ -52,29 +52,30 @@ def sort_command(
     quiet: bool,
     journal: Path | None,
 ) -> None:
-    """Move spam among a mailbox's new mail to its Junk folder.
+    """Move the new spam of a mailbox to its junk folder.
 
-    MAILBOX is a Maildir, or an account: imaps://USER@HOST. Without one, all accounts of the file of accounts are
-    sorted. Each message is judged once, and what you move back stays. For each message it prints verdict,
-    probability of spam, folder, From, Subject, Date and file name. In a terminal the date comes first, and
-    lines are cut to its width.
+    MAILBOX is a Maildir, or an account such as imaps://USER@HOST. Without MAILBOX, all accounts of the accounts file
+    are sorted. Each message is classified once, so a message that you move back is not moved again.
+
+    Each line of output has verdict, probability of spam, folder, From, Subject, Date and file name of a message. In a
+    terminal the date comes before From, and the line is truncated to the width of the terminal.
 
     \b
-    Examples, the second every five minutes by cron:
-      spamnb sort --dry-run ~/Maildir
-      spamnb sort --quiet ~/Maildir
+    Examples:
+      spamnb sort --dry-run ~/Maildir   # show the moves
+      spamnb sort --quiet ~/Maildir     # move the spam, for cron
     """
     unreadable = Unreadable()
 
     def sort(target: Target) -> bool:
-        with filing(target, unreadable, journal, dry_run=dry_run) as work:
-            _sort(target, work, unreadable, everything, quiet)
+        with open_filing(target, unreadable, journal, dry_run=dry_run) as filing:
+            _sort(target, filing, unreadable, everything, quiet)
         return True
 
-    for_each(targets(mailboxes, model, junk, unsure), unreadable, sort)
+    for_each(list_targets(mailboxes, model, junk, unsure), unreadable, sort)
 
 
-def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool, quiet: bool) -> None:
+def _sort(target: Target, filing: Filing, unreadable: Unreadable, everything: bool, quiet: bool) -> None:
     """Sort a mailbox, and print how many messages were moved to each folder."""
     from spamnb.shown_text import pluralize
 
@@ -83,21 +84,20 @@ def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool
 
     def sort() -> None:
         nonlocal has_reader
-        with work.lock() as n_finished, _delay_interrupt() as stopped:
+        with filing.lock() as n_finished, _delay_interrupt() as is_interrupted:
             if n_finished and not quiet:
-                summary = f"{pluralize(n_finished, 'message')} moved by a run that was interrupted"
-                tell(f"spamnb: {target.display_name}: {summary}")
-            folders = folders_of(target, work.record)
+                tell(f"{target.display_name}: {pluralize(n_finished, 'message')} moved by a run that was interrupted")
+            folders = folders_of(target, filing.record)
             print_line: Callable[[SortResult, str], None] = _print_tabs
             if sys.stdout is not None and sys.stdout.isatty():
-                print_line = _column_printer(work.classifier, folders)
-            for filed in work.sort(folders, stopped, everything):
-                action = f"to {filed.target.name}" if filed.target is not None else "stays"
-                counts["stay" if filed.target is None else action] += 1
+                print_line = _column_printer(filing.classifier, folders)
+            for result in filing.sort(folders, is_interrupted, everything):
+                action = f"to {result.target.name}" if result.target is not None else "stays"
+                counts["stay" if result.target is None else action] += 1
                 if has_reader:
                     try:
-                        print_line(filed, action)
-                    except BrokenPipeError:  # of "| head" for example: the mail is sorted and counted nevertheless
+                        print_line(result, action)
+                    except BrokenPipeError:  # the program that reads the output has ended, such as `head`
                         has_reader = False
                         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -109,40 +109,39 @@ def _sort(target: Target, work: Filing, unreadable: Unreadable, everything: bool
         if counts and not quiet:
             stay_last = sorted(counts.items(), key=lambda item: (item[0] == "stay", item[0]))
             actions = ", ".join(f"{number:,} {action}" for action, number in stay_last)
-            interrupted = "" if is_complete else ", interrupted; the next run goes on from there"
-            mode = ", dry run" if work.record.dry_run else interrupted
-            tell(f"spamnb: {pluralize(counts.total(), 'message')}{mode}: {actions}")
+            mode = " (dry run)" if filing.record.dry_run else "" if is_complete else "; the next run sorts the rest"
+            tell(f"{pluralize(counts.total(), 'message')}: {actions}{mode}")
     if not quiet and not counts and unreadable.count == n_unreadable:
-        tell(f"spamnb: {target.display_name}: no {'' if everything else 'new '}messages")
+        tell(f"{target.display_name}: no {'' if everything else 'new '}messages")
 
 
 @contextmanager
 def _delay_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C was pressed, and raise KeyboardInterrupt at the end.
+    """Yield a function that returns whether Ctrl-C was pressed. Raise KeyboardInterrupt for it after the context.
 
-    So the messages that were moved are printed. A second Ctrl-C raises KeyboardInterrupt at once.
+    The context can then print the messages that it moved. A second Ctrl-C raises KeyboardInterrupt at once.
     """
-    pressed = False
+    is_interrupted = False
     previous_handler = signal.getsignal(signal.SIGINT)
 
-    def press(*_: object) -> None:
-        nonlocal pressed
-        pressed = True
+    def interrupt(*_: object) -> None:
+        nonlocal is_interrupted
+        is_interrupted = True
         signal.signal(signal.SIGINT, previous_handler)
 
     if callable(previous_handler):  # SIGINT is not ignored
-        signal.signal(signal.SIGINT, press)
+        signal.signal(signal.SIGINT, interrupt)
     try:
-        yield lambda: pressed
+        yield lambda: is_interrupted
     finally:
         if callable(previous_handler):
             signal.signal(signal.SIGINT, previous_handler)
-    if pressed:
+    if is_interrupted:
         raise KeyboardInterrupt
 
 
 def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[SortResult, str], None]:
-    """Return a function that prints a message in columns of a terminal, truncated to its width."""
+    """Return a function that prints a message in columns, truncated to the width of the terminal."""
     from spamnb.formulas.decision import UNSURE
     from spamnb.report.message_line import (
         column_width,
@@ -157,18 +156,18 @@ def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Ca
     actions = column_width(["stays", *(f"to {folder.name}" for folder in folders.values())])
     probabilities, columns = probability_width([classifier.settings.spam]), terminal_width()
 
-    def print_columns(filed: SortResult, action: str) -> None:
-        probability = fit_columns(filed.classification.describe_probability(), probabilities)
-        verdict = fit_columns(filed.classification.mail_verdict, verdicts)
+    def print_columns(result: SortResult, action: str) -> None:
+        probability = fit_columns(result.classification.describe_probability(), probabilities)
+        verdict = fit_columns(result.classification.mail_verdict, verdicts)
         prefix = f"{verdict}  {probability}  {fit_columns(action, actions)}"
-        click.echo(format_message_line(prefix, read_heading(filed.mail.raw), filed.short_name, columns))
+        click.echo(format_message_line(prefix, read_heading(result.mail.raw), result.short_name, columns))
 
     return print_columns
 
 
-def _print_tabs(filed: SortResult, action: str) -> None:
-    verdict, probability = filed.classification.mail_verdict, filed.classification.describe_probability()
-    click.echo("\t".join([verdict, probability, action, format_heading(filed.mail.raw), filed.short_name]))
+def _print_tabs(result: SortResult, action: str) -> None:
+    verdict, probability = result.classification.mail_verdict, result.classification.describe_probability()
+    click.echo("\t".join([verdict, probability, action, format_heading(result.mail.raw), result.short_name]))
 
 
 def format_heading(raw: bytes) -> str:
@@ -177,4 +176,4 @@ def format_heading(raw: bytes) -> str:
     from spamnb.shown_text import to_printable
 
     texts = [to_printable(read_field(raw, name)) for name in ("from", "subject", "date")]
-    return "\t".join(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…" for text in texts)
+    return "\t".join(text if len(text) <= _MAX_FIELD else text[: _MAX_FIELD - 1] + "…" for text in texts)

@@ -1,4 +1,4 @@
-"""``spamnb upgrade``: train a model again whose tokens are of an older version."""
+"""``spamnb upgrade``: train a model again if its tokens are of an older version of spamnb."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import click
 
 from spamnb.cli.options import (
     SOURCE,
-    command_line,
+    format_command_line,
     model_option,
     models_option,
     source_options,
     tell,
-    tell_of_ours,
     workers_option,
 )
 
@@ -23,15 +22,17 @@ if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
     from spamnb.sources.entries import ReadOptions
 
-MAX_LOSS = 0.1  # share of a class's messages that may be missing: a person deletes some, but more is a missing folder
+# The share of a class's messages that may be missing, because a person deletes mail. If more are missing, a folder was
+# probably renamed.
+MAX_MISSING_SHARE = 0.1
 
 
-@click.command("upgrade", short_help="Make a model of an older version again.")
+@click.command("upgrade", short_help="Train a model of an older version again.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @source_options
 @model_option
 @models_option
-@click.option("--incomplete", is_flag=True, help="Go on even if messages that the model learned can no longer be read.")
+@click.option("--incomplete", is_flag=True, help="Continue even if messages of the model are missing.")
 @workers_option
 def upgrade_command(
     sources: tuple[str, ...],
@@ -41,13 +42,14 @@ def upgrade_command(
     workers: int | None,
     **read_options: Any,
 ) -> None:
-    """Train a model of an older spamnb again, with its settings, from the SOURCEs and the messages that it keeps.
+    """Train a model of an older version of spamnb again, with the same settings.
 
-    Without SOURCE, it reads the sources that the model was trained from. A model that adds to another learns the
-    messages again that it keeps; upgrade it after that one. With --models, this is done for the model of each user.
+    The new model learns the messages of the SOURCEs and the messages that the old model keeps. Without SOURCE, it
+    learns the sources from which the old model was trained. The old model stays until the new one is ready. If more
+    than a tenth of the messages of a class are missing, the command stops, unless you give --incomplete.
 
-    The old model stays until the new one is ready. If more than a tenth of the messages of a class can no longer be
-    read, nothing changes, unless you give --incomplete.
+    A model that adds to another model is trained on the messages that it keeps. Upgrade the other model first. With
+    --models, the models of all users are upgraded too.
 
     \b
     Example:
@@ -59,7 +61,7 @@ def upgrade_command(
 
 
 def _upgrade_users(folder: Path, incomplete: bool) -> None:
-    """Upgrade the model of each user in a folder. The command ends with 1 if one of them fails; the others go on."""
+    """Upgrade the model of each user in a folder. Exit with status 1 at the end if one of them failed."""
     from spamnb.errors import SpamnbError
     from spamnb.serve.users import SUFFIX
 
@@ -68,7 +70,7 @@ def _upgrade_users(folder: Path, incomplete: bool) -> None:
         try:
             _upgrade_model((), path, incomplete, None, {})
         except SpamnbError as error:
-            tell_of_ours(str(error))
+            tell(str(error))
             n_failed += 1
     if n_failed:
         raise SystemExit(1)
@@ -91,60 +93,53 @@ def _upgrade_model(
         has_base, is_stale = store.base is not None, not store.adds_up
     if has_base:
         if is_stale:
-            count = relearn(model, incomplete, lambda name, error: tell_of_ours(f"{name}: {reason(error)}"))
-            click.echo(f"{model}: made again of {pluralize(count, 'message')} that it was taught")
+            count = relearn(model, incomplete, lambda name, error: tell(f"{name}: {reason(error)}"))
+            click.echo(f"{model}: trained again on {pluralize(count, 'message')} that it keeps")
         else:
-            click.echo(f"{model}: its tokens are those of the model to which it adds; nothing to do")
+            click.echo(f"{model}: nothing to do: it has the same tokens as the model to which it adds")
         return
     settings = Settings.from_meta(meta, str(model), any_tokens=True)
     if meta.get("tokens_version") == TOKENS_VERSION:
-        click.echo(f"{model}: its tokens are those of this spamnb; nothing to do")
+        click.echo(f"{model}: nothing to do: its tokens are of this version of spamnb")
         return
     options = ReadOptions(**read_options)
-    learned = dict(zip(totals.classes, totals.documents.tolist()))
+    n_learned = dict(zip(totals.classes, totals.documents.tolist()))
     paths = list(sources)
     if not sources:
-        paths, options = _recorded_sources(meta, str(model))
-        tell(f"spamnb: training {model} again from {', '.join(map(escape, paths)) or 'the messages that it keeps'}")
+        paths, options = _readable_sources(meta, str(model))
+        tell(f"training {model} again from {', '.join(map(escape, paths)) or 'the messages that it keeps'}")
 
-    def check(training_set: TrainingSet, relearning: Relearning) -> None:
+    def check_is_complete(training_set: TrainingSet, relearning: Relearning) -> None:
+        """Raise SpamnbError if too many messages of the old model are neither in the sources nor kept in it."""
         import numpy as np
 
-        messages, lessons = training_set.messages, relearning.stored_digests()
-        available = {}
+        messages, stored_digests = training_set.messages, relearning.stored_digests()
+        n_available = {}
         for number, name in enumerate(training_set.counts.classes):
-            both = messages.digests[messages.labels == number], lessons.pop(name, np.zeros((0, 16), np.uint8))
-            available[name] = len(np.unique(np.concatenate(both), axis=0))
-        available |= {name: len(digests) for name, digests in lessons.items()}
-        lost = {name: n - available.get(name, 0) for name, n in learned.items() if available.get(name, 0) < n}
-        missing = ", ".join(f"{n:,} of {learned[name]:,} of class {name!r}" for name, n in lost.items())
-        if not incomplete and any(n > MAX_LOSS * learned[name] for name, n in lost.items()):
+            digests = messages.digests[messages.labels == number], stored_digests.pop(name, np.zeros((0, 16), np.uint8))
+            n_available[name] = len(np.unique(np.concatenate(digests), axis=0))
+        n_available |= {name: len(digests) for name, digests in stored_digests.items()}
+        n_missing = {name: n - n_available.get(name, 0) for name, n in n_learned.items()}
+        n_missing = {name: n for name, n in n_missing.items() if n > 0}
+        summary = ", ".join(f"{n:,} of {n_learned[name]:,} of class {name!r}" for name, n in n_missing.items())
+        if not incomplete and any(n > MAX_MISSING_SHARE * n_learned[name] for name, n in n_missing.items()):
             raise SpamnbError(
-                f"{model}: nothing changed: messages that it learned are neither in the sources nor kept in the model"
-                f" ({missing}); 'spamnb upgrade SOURCE...' names where they are now, --incomplete goes on without them"
+                f"{model}: not changed, because messages are missing ({summary}): they are neither in the sources nor"
+                " in the model; run 'spamnb upgrade SOURCE...' with their present folders, or give --incomplete"
             )
-        if lost:
-            tell(f"spamnb: no longer there, and not in the new model: {missing}")
+        if n_missing:
+            tell(f"missing in the new model: {summary}")
 
     training = Training(
-        model,
-        paths,
-        settings,
-        options,
-        tell_of_ours,
-        command_line(),
-        workers,
-        force=True,
-        one_class=True,
-        progress=True,
+        model, paths, settings, options, tell, format_command_line(), workers, force=True, one_class=True, progress=True
     )
-    click.echo(str(training.run(check)))
+    click.echo(str(training.run(check_is_complete)))
 
 
-def _recorded_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
-    """Return the readable sources of those that the model was trained from, and the options with which they were read.
+def _readable_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
+    """Return the sources from which the model was trained, without those that cannot be read, and their read options.
 
-    An error is printed for each source that cannot be read.
+    The error of each source that cannot be read is printed.
     """
     from spamnb.errors import SpamnbError, in_options
     from spamnb.shown_text import escape
@@ -159,17 +154,17 @@ def _recorded_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadO
         or not isinstance(read_options, dict)
         or not all(name in kinds and isinstance(value, kinds[name]) for name, value in read_options.items())
     ):
-        raise SpamnbError(f"{path}: what it says of its sources cannot be read; name them: 'spamnb upgrade SOURCE...'")
+        raise SpamnbError(f"{path}: its list of sources cannot be read; name them: 'spamnb upgrade SOURCE...'")
     options = ReadOptions(**read_options)
     readable = []
     for source in sources:
-        if is_account(source.partition("=")[2]):  # a model of unknown origin could send a password to its own server
-            tell_of_ours(f"{escape(source)}: an account, which is entered only when it is named")
+        if is_account(source.partition("=")[2]):  # a hostile model could name a server that steals the password
+            tell(f"{escape(source)}: left out, because it is an account; to read it, name it on the command line")
             continue
         try:
             next(iter(find_labelled_entries([source], lambda name, error: None, options)), None)
         except SpamnbError as error:
-            tell_of_ours(in_options(error))
+            tell(in_options(error))
         else:
             readable.append(source)
     return readable, options

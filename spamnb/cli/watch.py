@@ -1,4 +1,4 @@
-"""``spamnb watch``: learn the mail that a person moves into Junk or out of it, and sort new mail as it comes."""
+"""``spamnb watch``: learn the mail that a person moves into or out of the junk folder, and sort new mail."""
 
 from __future__ import annotations
 
@@ -13,42 +13,45 @@ import click
 
 from spamnb.cli.mailboxes import (
     Target,
-    filing,
     folders_of,
     for_each,
     junk_option,
+    list_targets,
     mailboxes_argument,
+    open_filing,
     retry,
-    targets,
-    tell_recipients,
+    save_recipients,
 )
-from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell, tell_of_ours
+from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell
 from spamnb.cli.sort import format_heading
 from spamnb.errors import describe_error, in_options
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
 
-_MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0  # between two scans: a Maildir announces nothing, most servers do (IDLE)
-# Pauses in seconds, doubled from the first to the second.
-_AFTER_LOSS = 1.0, 30.0  # a server is out of reach: a restart takes less than a minute
-_AFTER_REFUSAL = 60.0, 3600.0  # a server refused the login: it may lock the account after several tries
-_LOCK_SECONDS = 5.0  # to wait for another process that sorts the same mailbox; the next scan tries again
+# Seconds between two scans. A Maildir announces no new mail. Most servers announce it (IDLE) before the time is over.
+_MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
+# The shortest and the longest pause after a failure, in seconds. Each pause is twice as long as the one before.
+_PAUSES_AFTER_LOSS = 1.0, 30.0  # a server that restarts is reachable again within a minute
+_PAUSES_AFTER_REFUSAL = 60.0, 3600.0  # after several refused logins a server may lock the account
+_LOCK_SECONDS = 5.0  # seconds to wait for another process that sorts the same mailbox; the next scan tries again
 
 
-@click.command("watch", short_help="Learn from what is moved into and out of Junk; sort new mail.")
+@click.command("watch", short_help="Learn from mail that is moved into or out of the junk folder.")
 @mailboxes_argument
 @model_option
 @junk_option
-@click.option("--sort", is_flag=True, help="Also move new spam to Junk as it comes.")
-@click.option("--unsure", metavar="FOLDER", help="With --sort: the folder for mail with the verdict 'unsure'.")
+@click.option("--sort", is_flag=True, help="Also move new spam to the junk folder.")
+@click.option(
+    "--unsure", metavar="FOLDER", help="With --sort: folder for mail with the verdict 'unsure'.  [default: it stays]"
+)
 @click.option(
     "--interval",
     type=Seconds(0.05),
-    show_default="5; in an account 60, unless the server tells of mail itself",
-    help="Seconds between looks.",
+    metavar="SECONDS",
+    help="Time between two scans.  [default: 5 for a Maildir, 60 for an account whose server announces no mail]",
 )
-@click.option("--once", is_flag=True, help="Learn from the moves since the last look, and end; for cron.")
+@click.option("--once", is_flag=True, help="Scan each mailbox once and exit, for cron.")
 @journal_option
 def watch_command(
     mailboxes: tuple[str, ...],
@@ -60,11 +63,13 @@ def watch_command(
     once: bool,
     journal: Path | None,
 ) -> None:
-    """Learn as spam what is moved to a mailbox's Junk folder, and as ham what is moved out of it.
+    """Learn mail as spam if you move it into the junk folder, and as ham if you move it out of the junk folder.
 
-    MAILBOX is a Maildir, or an account: imaps://USER@HOST. Without one, all accounts of the file of accounts are
-    watched. It does not learn from mail that was in Junk before, that 'spamnb sort' put there, or that moves to
-    Trash, Drafts or Sent. If Junk lies beside the Maildir, the other folders beside it are watched too.
+    MAILBOX is a Maildir, or an account such as imaps://USER@HOST. Without MAILBOX, all accounts of the accounts file
+    are watched. If the junk folder is beside the Maildir, the other folders beside it are watched too.
+
+    Mail that was in the junk folder at the first scan is not learned, nor is mail that 'spamnb sort' moved, nor mail
+    that you move to Trash, Drafts or Sent.
 
     \b
     Example:
@@ -72,40 +77,40 @@ def watch_command(
     """
     from spamnb.classifier import Classifier
 
-    watched = [target._replace(sort=target.sort or sort) for target in targets(mailboxes, model, junk, unsure)]
-    for path in {target.model for target in watched}:
+    targets = [target._replace(sort=target.sort or sort) for target in list_targets(mailboxes, model, junk, unsure)]
+    for path in {target.model for target in targets}:
         with Classifier.open(path, writable=True) as classifier:
             classifier.store.check_writable()
     unreadable, stop = Unreadable(), Stop()
     if once:
 
         def scan(target: Target) -> bool:
-            with filing(target, unreadable, journal, writable=True) as work:
-                watching = Watching(target, work, stop)
+            with open_filing(target, unreadable, journal, writable=True) as filing:
+                watching = Watching(target, filing, stop)
                 retry(watching.scan)
                 return not watching.has_failed
 
-        return for_each(watched, unreadable, scan)
+        return for_each(targets, unreadable, scan)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     errors: list[Exception] = []
 
     def follow(target: Target) -> None:
-        """Scan a mailbox until the end. If that fails, the other mailboxes are watched on."""
+        """Scan a mailbox until ``stop``. After an error the other mailboxes are still watched."""
         try:
-            with filing(target, unreadable, journal, writable=True) as work:
-                watching = Watching(target, work, stop)
+            with open_filing(target, unreadable, journal, writable=True) as filing:
+                watching = Watching(target, filing, stop)
                 while not stop:
                     default = _ACCOUNT_SECONDS if target.is_account else _MAILDIR_SECONDS
                     stop.wait(watching.scan_and_wait(interval or default))
-        except Exception as error:  # of a thread: nobody else would report it
+        except Exception as error:
             errors.append(error)
-            if len(errors) == len(watched):
+            if len(errors) == len(targets):
                 stop()
             else:
-                tell_of_ours(describe_error(error, target.display_name))
+                tell(describe_error(error, target.display_name))
 
-    threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in watched]
+    threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in targets]
     for thread in threads:
         thread.start()
     stop.wait()
@@ -119,79 +124,78 @@ class Stop:
     """A signal for all threads to end."""
 
     def __init__(self) -> None:
-        self.descriptor, self._end = os.pipe()  # the first becomes readable at the end, and nobody reads it
+        self.descriptor, self._writer = os.pipe()  # the descriptor becomes readable when the signal is set
 
     def __call__(self, *_: object) -> None:
-        """Set the signal; also a handler of system signals."""
-        os.write(self._end, b"\0")
+        """Set the signal. This is also a handler of SIGTERM and SIGINT."""
+        os.write(self._writer, b"\0")
 
     def __bool__(self) -> bool:
         return self.wait(0)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the end or for so many seconds, and return whether it is the end."""
+        """Wait for the signal, at most this number of seconds. Return whether the signal is set."""
         from spamnb.mailbox.protocol import wait_readable
 
         return wait_readable([self.descriptor], seconds)
 
 
 class Watching:
-    """One mailbox: messages that a person moved are learned, and with ``--sort`` new mail is sorted."""
+    """One mailbox, in which the messages that a person moved are learned. With ``--sort`` its new mail is sorted."""
 
-    def __init__(self, target: Target, work: Filing, stop: Stop) -> None:
+    def __init__(self, target: Target, filing: Filing, stop: Stop) -> None:
         self.has_failed = False  # whether a moved message could not be learned
-        self._target, self._work, self._record, self._stop = target, work, work.record, stop
-        self._is_first: bool | None = None  # whether the mailbox was never scanned; None before the first scan
-        self._pause = 0.0  # seconds after the last failure
+        self._target, self._filing, self._record, self._stop = target, filing, filing.record, stop
+        self._is_new: bool | None = None  # whether the mailbox has never been scanned; None until this is looked up
+        self._pause = 0.0  # seconds of the pause after the last failure; 0 after a success
         self._last_problem = ""
 
     def scan(self) -> None:
         """Finish interrupted moves, learn the messages that were moved since the last scan, and sort new mail."""
-        if self._is_first is None:
+        if self._is_new is None:
             if self._record.unfinished_moves():
-                with self._work.lock():  # finishes them
+                with self._filing.lock():  # lock() finishes the moves
                     pass
-            self._is_first = not self._record.has_scanned()
+            self._is_new = not self._record.has_scanned()
         if not self._target.sort:
             self._learn()
             return
-        with self._work.lock(_LOCK_SECONDS):
+        with self._filing.lock(_LOCK_SECONDS):
             self._learn()
             self._sort()
 
     def _learn(self) -> None:
         from spamnb.shown_text import pluralize
 
-        for moved, label, changed, error in self._work.learn():
-            if error is not None:
-                tell(f"spamnb: {error}")
+        for result in self._filing.learn():
+            if result.error is not None:
+                tell(str(result.error))
                 self.has_failed = True
                 continue
-            click.echo(
-                f"{'learned' if changed else 'known'}\t{label}\t{format_heading(moved.raw)}\t{moved.message.name}"
-            )
+            action, heading = "learned" if result.is_changed else "known", format_heading(result.moved.raw)
+            click.echo(f"{action}\t{result.label}\t{heading}\t{result.moved.message.name}")
             if self._stop:
                 return
         sent, self._record.sent = self._record.sent, []
-        tell_recipients(self._target.display_name, sent)
-        if self._is_first:
-            self._is_first = False
+        save_recipients(self._target.display_name, sent)
+        if self._is_new:
+            self._is_new = False
             mailbox = self._record.mailbox
             junk, count = mailbox.junk(), pluralize(self._record.count_messages(), "message")
-            missing = "" if self._target.is_account or mailbox.exists(junk) else ", which is not there yet"
-            summary = f"{count} noted; from now on it learns from moves into {junk.name} and out of it{missing}"
-            tell(f"spamnb: {self._target.display_name}: {summary}")
+            missing = "" if self._target.is_account or mailbox.exists(junk) else f"; there is no folder {junk.name} yet"
+            summary = f"recorded {count}; from now on, mail is learned when you move it into or out of {junk.name}"
+            tell(f"{self._target.display_name}: {summary}{missing}")
 
     def _sort(self) -> None:
-        for filed in self._work.sort(folders_of(self._target, self._record), self._stop.__bool__):
-            if filed.target is not None:
-                verdict, heading = filed.classification.mail_verdict, format_heading(filed.mail.raw)
-                click.echo(f"moved\t{verdict}\t{filed.target.name}\t{heading}\t{filed.message.name}")
+        for result in self._filing.sort(folders_of(self._target, self._record), self._stop.__bool__):
+            if result.target is not None:
+                verdict, heading = result.classification.mail_verdict, format_heading(result.mail.raw)
+                click.echo(f"moved\t{verdict}\t{result.target.name}\t{heading}\t{result.message.name}")
 
     def scan_and_wait(self, seconds: float) -> float:
-        """Scan, and wait until the mailbox changes or so many seconds have passed.
+        """Scan the mailbox, and wait until it changes, at most this number of seconds.
 
-        Return the pause after a failure, in seconds. Pauses grow, and each new problem is printed once.
+        Return 0, or after a failure the pause before the next scan, in seconds. A problem is printed once.
         """
         from spamnb.sources.imap_connection import LoginRefused
 
@@ -199,17 +203,17 @@ class Watching:
         try:
             self.scan()
             if self._last_problem:
-                tell(f"spamnb: {self._target.display_name}: connected again")
+                tell(f"{self._target.display_name}: connected again")
             self._pause, self._last_problem = 0.0, ""
             mailbox.wait(self._record.inbox_state(), seconds, self._stop.descriptor)
             return 0.0
         except Exception as error:
             mailbox.close()
             problem = in_options(describe_error(error, self._target.display_name))
-            first, longest = _AFTER_REFUSAL if isinstance(error, LoginRefused) else _AFTER_LOSS
-            # A pause outside of these bounds is of the other kind of failure.
-            self._pause = min(2 * self._pause, longest) if first <= self._pause <= longest else first
+            shortest, longest = _PAUSES_AFTER_REFUSAL if isinstance(error, LoginRefused) else _PAUSES_AFTER_LOSS
+            # The last pause is outside of these bounds if the last failure was of the other kind, or if there was none.
+            self._pause = min(2 * self._pause, longest) if shortest <= self._pause <= longest else shortest
             if problem != self._last_problem:
                 self._last_problem = problem
-                tell(f"spamnb: {problem}; asked again after growing pauses")
-            return self._pause * random.uniform(0.7, 1.0)  # the accounts of one server are tried at different times
+                tell(f"{problem}; retrying after growing pauses")
+            return self._pause * random.uniform(0.7, 1.0)  # so that accounts of one server do not log in together

@@ -1,4 +1,4 @@
-"""``spamnb words``: show the words of each class, and the words that tell classes apart."""
+"""``spamnb words``: show the most frequent words of each class, and the most informative words."""
 
 from __future__ import annotations
 
@@ -6,31 +6,32 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import format_option, model_option, tell_of_ours
+from spamnb.cli.options import format_option, model_option, tell
 
 
-@click.command("words", short_help="Show the words of each class, and the words that tell classes apart.")
+@click.command("words", short_help="Show the most frequent and the most informative words.")
 @click.argument("word", required=False)
 @model_option
-@click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
+@click.option(
+    "--top", type=click.IntRange(min=1), metavar="N", default=15, show_default=True, help="Number of words per list."
+)
 @click.option(
     "--all",
     "everything",
     is_flag=True,
-    help="Also show evidence from headers, hosts and structure, not only words of the body and the subject.",
+    help="Also show tokens of headers, hosts and structure, not only words of the body and the subject.",
 )
 @format_option("text", "json")
 def words_command(word: str | None, model: Path, top: int, everything: bool, form: str) -> None:
-    """Show the likeliest words of each class, and the words with the highest mutual information.
+    """Show the most frequent words of each class, and the words with the highest mutual information.
 
-    With WORD, show the share of each class's messages that have this word, in the body and elsewhere.
+    With WORD, show the share of messages of each class that have the word in the body, in the subject and elsewhere.
 
-    A word is likely if many messages of a class have it, such as "the". The mutual information of a word and the class,
-    in bits, is the uncertainty about a message's class that the word's presence or absence removes. A word speaks for
-    the class in which the largest share of messages has it.
+    Mutual information, in bits, is the expected loss of uncertainty about the class of a message if you know whether
+    the message has the word. A word speaks for the class in which it is most frequent.
 
     \b
-    Example:
+    Examples:
       spamnb words --top 20
       spamnb words free
     """
@@ -38,7 +39,7 @@ def words_command(word: str | None, model: Path, top: int, everything: bool, for
     from spamnb.shown_text import escape_json
 
     if word is None:
-        report: words.WordsReport | words.WordReport = words.words(model, top, everything=everything, tell=tell_of_ours)
+        report: words.WordsReport | words.WordReport = words.words(model, top, everything=everything, tell=tell)
     else:
         report = words.word(model, word)
     if form == "json":

@@ -120,8 +120,7 @@ def cluster(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
             client = client_class(_read_address(address), timeout=CONNECT_SECONDS, set_as_default=False)
         except TypeError:  # Dask raises it if there are no certificates for tls://
             raise SpamnbError(
-                f"{address}: TLS needs certificates: set distributed.comm.tls in Dask's configuration"
-                " (docs/cluster.md)"
+                f"{address}: TLS needs certificates: set distributed.comm.tls in Dask's configuration (docs/cluster.md)"
             ) from None
         except (MemoryError, EOFError):  # Dask reads the first bytes of any answer as the length of a message
             raise SpamnbError(f"{address}: the program that answers is not a Dask scheduler") from None

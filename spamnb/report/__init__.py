@@ -1,6 +1,8 @@
-"""Tables, figures and pages for people.
+"""Tables, charts and pages.
 
-evaluation                    tables of an evaluation, for the terminal and the page
-page, charts                  the page of an evaluation, and its charts
-message_line                  a message as a line of a terminal
+table          tables for terminals and notebooks
+evaluation     the tables of an evaluation
+page, charts   the HTML page of an evaluation, and its charts
+displays       charts of words by matplotlib
+message_line   a message as a line of a terminal
 """

@@ -1,8 +1,7 @@
 """The charts of an evaluation page as inline SVG: ROC and reliability.
 
-The charts are drawn without a library, so that every installation has them. matplotlib takes 100 MB on the disk, 0.4 s
-to import and 0.2 s per chart. One of its ROC curves has 104 style attributes, which the page's content security policy
-forbids; here the style sheet has colours and fonts.
+The charts are drawn without matplotlib, which takes 100 MB of disk space, 0.4 s to import and 0.2 s per chart. The SVG
+of matplotlib also has style attributes, which the content security policy of the page forbids.
 """
 
 from __future__ import annotations
@@ -19,10 +18,11 @@ from spamnb.evaluation.result import Result
 from spamnb.report.evaluation import format_percent
 from spamnb.shown_text import pluralize
 
-WIDTH, HEIGHT = 360, 300  # px; a telephone is 390 px wide, so that the style sheet's 12 px remain 12 px
+WIDTH, HEIGHT = 360, 300  # px; a phone is 390 px wide, so that a chart is not scaled there
 LEFT, RIGHT, TOP, BOTTOM = 52, 352, 12, 254  # px, the edges of the plot
 LETTER_WIDTH = 6.4  # px, the mean width of a letter of a note
-LINE_HEIGHT, NOTE_GAP = 15, 9  # px; the gap is that between a note and its point, whose radius is 6
+LINE_HEIGHT = 15  # px, of a note
+NOTE_GAP = 9  # px between a note and the centre of its point, whose radius is at most 6 px
 
 
 class Scale(NamedTuple):
@@ -55,7 +55,7 @@ class Scale(NamedTuple):
 
 
 class Plot:
-    """A chart with axes and marks on two scales. Points are values."""
+    """A chart with two axes. The methods take values on the axes, not positions in px."""
 
     def __init__(self, label: str, x: Scale, y: Scale, x_label: str, y_label: str) -> None:
         self._label, self._x, self._y = label, x, y
@@ -72,7 +72,7 @@ class Plot:
         self._text(14, (TOP + BOTTOM) / 2, y_label, "label", "middle", rotation)
 
     def line(self, points: Iterable[tuple[float, float]], css: str) -> None:
-        """Draw a line through points. Points at the position of the point before are left out."""
+        """Draw a line through points. A point at the same position as the previous one is left out."""
         positions = [(round(self._x.position(a), 1), round(self._y.position(b), 1)) for a, b in points]
         self._polyline([p for i, p in enumerate(positions) if i == 0 or p != positions[i - 1]], css)
 
@@ -84,7 +84,8 @@ class Plot:
     def note(self, a: float, b: float, *lines: str) -> None:
         """Write lines of text below a point on its right, or above it on its left if there is no room below.
 
-        A rising curve through the point crosses neither. In two corners of the plot there is room for neither.
+        So a rising curve through the point does not cross the text. If there is no room above either, the text is moved
+        up or down.
         """
         x, y, width = self._x.position(a), self._y.position(b), LETTER_WIDTH * max(map(len, lines))
         height = LINE_HEIGHT * len(lines)
@@ -93,8 +94,8 @@ class Plot:
         top = min(y + NOTE_GAP, BOTTOM - height) if is_right else max(y - NOTE_GAP - height, TOP)
         for number, line in enumerate(lines, 1):
             anchor = "start" if is_right else "end"
-            at = x + NOTE_GAP if is_right else x - NOTE_GAP
-            self._text(at, top + number * LINE_HEIGHT - 3, line, "note", anchor)
+            text_x = x + NOTE_GAP if is_right else x - NOTE_GAP
+            self._text(text_x, top + number * LINE_HEIGHT - 3, line, "note", anchor)
 
     def _polyline(self, points: Iterable[tuple[float, float]], css: str) -> None:
         self._marks.append(f'<polyline points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" class="{css}"/>')
@@ -109,7 +110,7 @@ class Plot:
 
 
 def roc_chart(result: Result, figures: Figures, spam: int) -> str:
-    """Return the ROC on logit axes. On linear axes, errors of 2 % and less are a corner."""
+    """Return the ROC curve on logit axes, because errors below 2 % are only a corner of linear axes."""
     assert figures.spam is not None
     is_spam = result.truth == spam
     hams, spams = int((~is_spam).sum()), int(is_spam.sum())
@@ -130,18 +131,21 @@ def roc_chart(result: Result, figures: Figures, spam: int) -> str:
 
 
 def _least_tick(messages: int) -> float:
-    """Return the largest power of ten, in percent, that is at most one error among the messages."""
+    """Return the largest power of ten, in percent, that is at most the share of one message."""
     return min(1.0, 10.0 ** math.floor(math.log10(100 / max(messages, 1)) + 1e-9))
 
 
 def reliability_chart(table: list[Bin], x_label: str) -> str:
-    """Return the predicted and the observed share of each bin, with 95 % intervals. Larger dots are more messages."""
+    """Return a chart of the observed share of each bin, with its 95 % interval, against the predicted share.
+
+    The dots of bins with more messages are larger.
+    """
     plot = Plot(
         "Reliability of the probabilities",
         Scale(0, 1, LEFT, RIGHT),
         Scale(0, 1, BOTTOM, TOP),
         x_label,
-        "share that came true",
+        "observed share",
     )
     plot.line([(0, 0), (1, 1)], "diagonal")
     for row in table:

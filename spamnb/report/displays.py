@@ -1,7 +1,7 @@
 """Charts of words by matplotlib (extra ``plot``), with the interface of scikit-learn's displays.
 
-Words come from hostile mail, so they are escaped, and matplotlib does not read them as formulas. For ROC curve,
-confusion matrix and calibration curve use scikit-learn's own displays, which accept these estimators.
+The words come from hostile mail. They are escaped, and matplotlib does not read them as formulas. For ROC curves,
+confusion matrices and calibration curves use the displays of scikit-learn, which accept these estimators.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from spamnb.formulas.mutual_information import mutual_information_from_counts, t
 from spamnb.reader.meaning import meaning
 from spamnb.shown_text import escape
 
-COLOURS = ("#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00", "#7a7a7a")  # of classes; more classes repeat them
-LONGEST = 40  # characters of a word
+COLOURS = ("#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00", "#7a7a7a")  # of the classes; a seventh repeats them
+MAX_WORD_LENGTH = 40  # characters of a word that are shown, so that there is room for the bars
 
 
 class _Bars:
-    """Words as bars, the first on top, in the color of the class that each speaks for."""
+    """A chart with a bar for each word. Its color is the color of the class that the word speaks for."""
 
     x_label: str
     ax_: Any
@@ -55,16 +55,17 @@ class _Bars:
         try:
             from matplotlib import pyplot
         except ImportError:
-            raise SpamnbError("pictures need matplotlib: pip install matplotlib") from None
+            raise SpamnbError("charts need matplotlib: pip install matplotlib") from None
         self.ax_ = pyplot.subplots(layout="constrained")[1] if ax is None else ax
         self.figure_ = self.ax_.figure
         for number, name in enumerate(sorted({word.label for word in self.words})):
             rows = [row for row, word in enumerate(self.words) if word.label == name]
             values = [self.words[row].value for row in rows]
-            # matplotlib omits labels that begin with "_" from the legend, and reads a dollar sign as a formula.
+            # The blank is for names that begin with "_", which matplotlib leaves out of the legend. It would read the
+            # text after a dollar sign as a formula.
             label = escape(name).replace("$", r"\$")
             self.ax_.barh(rows, values, color=COLOURS[number % len(COLOURS)], label=f" {label}")
-        tokens = [escape(word.token[:LONGEST]) for word in self.words]
+        tokens = [escape(word.token[:MAX_WORD_LENGTH]) for word in self.words]
         self.ax_.set_yticks(range(len(tokens)), tokens, parse_math=False)
         self.ax_.invert_yaxis()
         self.ax_.set_xlabel(self.x_label)
@@ -73,12 +74,12 @@ class _Bars:
 
 
 class WordsDisplay(_Bars):
-    """The words that tell classes apart: their mutual information, and the class that each speaks for.
+    """The most informative words: their mutual information with the class, and the class that each word speaks for.
 
     Parameters
     ----------
     words : sequence of TellingWord
-        Words with their bits and classes, such as ``WordsReport.informative``.
+        Words with their mutual information in bits and their classes, such as ``WordsReport.informative``.
 
     Attributes
     ----------
@@ -89,7 +90,7 @@ class WordsDisplay(_Bars):
 
     See Also
     --------
-    ExplanationDisplay : The words that decided one message.
+    ExplanationDisplay : The evidence of one classification.
 
     Examples
     --------
@@ -115,7 +116,7 @@ class WordsDisplay(_Bars):
         top : int, default=15
             Number of words.
         feature_names : array of shape (n_features,), default=None
-            Words of the columns of a BernoulliNB. None takes the names of its data frame, or the columns' numbers.
+            Words of the columns of a BernoulliNB. None uses the column names of its data frame, or column numbers.
         ax : matplotlib.axes.Axes, default=None
             Axes to draw into; None makes a new figure.
 
@@ -127,9 +128,9 @@ class WordsDisplay(_Bars):
         Raises
         ------
         ValueError
-            If the estimator is not fitted, or there is not one name for each column.
+            If the estimator is not fitted, or the number of names is not the number of columns.
         TypeError
-            If the estimator is of another kind: counts and numbers do not say which rows have a word.
+            If the estimator is of another type, which does not have the number of messages with each word.
         """
         if hasattr(estimator, "words"):
             return cls(estimator.words(top).informative).plot(ax)
@@ -141,20 +142,20 @@ class WordsDisplay(_Bars):
         names = getattr(estimator, "feature_names_in_", range(sums.n_features)) if names is None else names
         tokens = [str(name) for name in np.asarray(names).tolist()]
         if len(tokens) != sums.n_features:
-            raise ValueError(f"feature_names holds {len(tokens)} names for {sums.n_features} columns")
+            raise ValueError(f"feature_names has {len(tokens)} names for {sums.n_features} columns")
         bits = mutual_information_from_counts(sums.columns, sums.documents)
-        speaks_for = estimator.classes_[estimator.feature_log_prob_.argmax(axis=0)]
-        chosen = top_columns(bits, top, tokens)
-        return cls([TellingWord(tokens[j], float(bits[j]), str(speaks_for[j])) for j in chosen]).plot(ax)
+        likeliest = estimator.classes_[estimator.feature_log_prob_.argmax(axis=0)]
+        columns = top_columns(bits, top, tokens)
+        return cls([TellingWord(tokens[j], float(bits[j]), str(likeliest[j])) for j in columns]).plot(ax)
 
 
 class ExplanationDisplay(_Bars):
-    """What decided one message: the weight of each token for the likeliest class, in nats.
+    """The evidence of one classification: the weight of each token for the likeliest class, in nats.
 
     Parameters
     ----------
     words : sequence of TellingWord
-        Tokens with their weights, and the class that each speaks for.
+        Tokens with their weights and classes.
 
     Attributes
     ----------
@@ -165,7 +166,7 @@ class ExplanationDisplay(_Bars):
 
     See Also
     --------
-    WordsDisplay : The words that tell classes apart.
+    WordsDisplay : The most informative words of a model.
 
     Examples
     --------
@@ -179,7 +180,7 @@ class ExplanationDisplay(_Bars):
 
     @classmethod
     def from_estimator(cls, estimator: Any, message: str | bytes, top: int = 15, *, ax: Any = None) -> Self:
-        """Draw the tokens that weighed most in the classification of one message.
+        """Draw the tokens with the largest weights in the classification of one message.
 
         Parameters
         ----------
@@ -188,7 +189,7 @@ class ExplanationDisplay(_Bars):
         message : str or bytes
             Message to classify.
         top : int, default=15
-            Number of tokens, the heaviest first.
+            Number of tokens.
         ax : matplotlib.axes.Axes, default=None
             Axes to draw into; None makes a new figure.
 

@@ -1,4 +1,4 @@
-"""The figures of an evaluation as tables of text, for the terminal and for the page."""
+"""The figures of an evaluation as tables, for the terminal and for the HTML page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.report.table import Table, format_tables
 from spamnb.shown_text import pluralize
 
-MATRIX_CLASSES = 8  # a larger matrix is too wide for terminals and telephones; the page lists the most frequent errors
+MATRIX_CLASSES = 8  # classes of the largest confusion matrix; a larger one is too wide for terminals and phones
 
 
 def format_figures(figures: Figures, verbose: bool = False) -> str:
@@ -22,8 +22,8 @@ def format_figures(figures: Figures, verbose: bool = False) -> str:
 def figure_tables(figures: Figures, verbose: bool = False) -> list[Table]:
     """Return the tables of the main figures, of classes and of verdicts.
 
-    The table of classes is shown if ``verbose``, or if the classes are not spam and one class of good mail: the main
-    figures contain the figures of these two.
+    The table of classes is left out if there are two classes, one of them spam, unless ``verbose``: then the main
+    figures say the same.
     """
     title = f"{figures.protocol}: {pluralize(figures.messages, 'message')}"
     tables = [Table(title, ("", "value", "95 % interval"), headline_rows(figures))]
@@ -35,10 +35,7 @@ def figure_tables(figures: Figures, verbose: bool = False) -> list[Table]:
 
 
 def headline_rows(figures: Figures) -> list[tuple[str, ...]]:
-    """Return rows of (figure, value, 95 % interval), the most important figure of a filter first.
-
-    Two spaces separate the name of a figure and its meaning.
-    """
+    """Return rows of (figure, value, 95 % interval). Two spaces separate the name of a figure and its meaning."""
     rows: list[tuple[str, ...]] = []
 
     def add(name: str, estimate: Estimate) -> None:
@@ -75,9 +72,7 @@ def confusion_table(classes: Sequence[str], confusion: Sequence[Sequence[int]]) 
 
 
 def format_percent(value: float) -> str:
-    """Return a percentage with three significant digits below 10, and two decimals above.
-
-    It has more decimals if it would be rounded to 100.
+    """Return a percentage with three significant digits below 10, and with two decimals or more above.
 
     >>> [format_percent(value) for value in (0.03854, 3.661, 99.971, 99.9964, 0.0, float("nan"))]
     ['0.0385', '3.66', '99.97', '99.996', '0', '–']

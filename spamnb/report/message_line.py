@@ -1,7 +1,7 @@
-"""A message as a line of a terminal: date, sender and subject, in columns that fit the width of the terminal.
+"""A message as a line of a terminal: date, sender and subject in columns.
 
-The message is hostile. Characters that are not printable become escapes, so that they cannot move the cursor, change
-the direction of writing, or look like another line.
+Characters that are not printable become escapes, because a hostile message could move the cursor, change the direction
+of writing, or imitate another line.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import NamedTuple
 from spamnb.reader.message import parse, read_fields
 from spamnb.shown_text import to_printable
 
-WIDE = 100  # columns; a line of this width contains the message's name
-MAX_COLUMN = 24  # columns; names such as comp.os.ms-windows.misc fit
+WIDE = 100  # columns of a line that has room for the name of the message
+MAX_COLUMN = 24  # columns; class names such as comp.os.ms-windows.misc fit
 GAP = "  "
 
 
 class Heading(NamedTuple):
     """Sender, subject and date of a message, printable and of bounded length.
 
-    ``day`` is the date by the sender's clock. An illegible Date field is copied.
+    ``day`` is the date by the clock of the sender. A Date field that is not a date is copied.
     """
 
     sender: str
@@ -38,7 +38,7 @@ def read_heading(raw: bytes) -> Heading:
     >>> read_heading(b"\nSorry, I'll call later")
     Heading(sender='', subject="Sorry, I'll call later", day='')
     """
-    from email.utils import parsedate_to_datetime  # start-up: only mail that is shown needs it
+    from email.utils import parsedate_to_datetime  # imported here because most commands do not need it
 
     fields = {name.lower(): value for name, value in reversed(read_fields(raw))}
     sender, subject, date = (to_printable(fields.get(name, "")) for name in ("from", "subject", "date"))
@@ -71,10 +71,10 @@ def probability_width(names: Sequence[str]) -> int:
 
 
 def format_message_line(prefix: str, heading: Heading, name: str, width: int) -> str:
-    """Return a line of at most ``width`` columns: prefix, date, sender, subject, and in a wide line the message's name.
+    """Return a line of at most ``width`` columns with prefix, date, sender and subject.
 
-    A message without a sender, such as a row of a table, has its name in place of the sender. Wide characters count as
-    two columns.
+    A wide line ends with the name of the message. If a message has no sender, as in a table, its name replaces the
+    sender. Wide characters take two columns.
 
     >>> heading = Heading("Ann <ann@x.example>", "Cheap pills for you all", "2002-08-22")
     >>> line = format_message_line("spam", heading, "m/1", 50)

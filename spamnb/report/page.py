@@ -1,8 +1,7 @@
 """A self-contained page about one evaluation: figures, charts, doubtful labels, and the worst errors with evidence.
 
-Names, subjects and tokens come from hostile mail. The template escapes everything except the style sheet and the SVG,
-in which charts.py escapes texts. The page contains no script. Its content security policy allows only the style sheet,
-by its hash.
+Names, subjects and tokens come from hostile mail. The template escapes all texts, and charts.py escapes the texts of
+the SVG. The page has no script, and its content security policy allows nothing but its style sheet.
 """
 
 from __future__ import annotations
@@ -32,18 +31,19 @@ from spamnb.shown_text import pluralize
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MAX_MISTAKES = 12  # pairs of class and verdict that are listed
-MAX_ERRORS = 12  # errors of each kind that are shown
+MAX_MISTAKES = 12  # pairs of class and verdict that are listed, about half a screen
+MAX_ERRORS = 12  # errors of each kind that are shown, so that the page of a large corpus stays small
+MAX_CLASSES = 6  # classes whose numbers of messages are in the heading
 
 
 def render_page(result: Result, figures: Figures, settings: Settings, origin: Mapping[str, str]) -> str:
-    """Return the page as HTML. ``origin`` names the command and the model."""
+    """Return the page as HTML. ``origin`` has the command and the model by their headings."""
     environment = _environment()
     assert environment.loader is not None
     css = environment.loader.get_source(environment, "page.css")[0]
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    per_class = ", ".join(f"{c.messages:,} {c.name}" for c in figures.by_class[:6])
-    more = f" and {len(figures.by_class) - 6} more" if len(figures.by_class) > 6 else ""
+    per_class = ", ".join(f"{c.messages:,} {c.name}" for c in figures.by_class[:MAX_CLASSES])
+    more = f" and {len(figures.by_class) - MAX_CLASSES} more" if len(figures.by_class) > MAX_CLASSES else ""
     tables = [class_table(figures)]
     if len(figures.classes) <= MATRIX_CLASSES:
         tables.append(confusion_table(figures.classes, figures.confusion))
@@ -61,11 +61,11 @@ def render_page(result: Result, figures: Figures, settings: Settings, origin: Ma
         groups=[*doubtful_labels(result), *worst_errors(result)],
         origin=_list_origin(settings, origin),
     )
-    return html.encode(errors="backslashreplace").decode()  # UTF-8 has no lone surrogates
+    return html.encode(errors="backslashreplace").decode()  # lone surrogates cannot be written as UTF-8
 
 
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # 45 ms, only for a page
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # takes 45 ms, and only this page needs it
 
     loader = PackageLoader("spamnb.report")
     environment = Environment(
@@ -76,9 +76,9 @@ def _environment() -> Environment:
 
 
 def summary_line(result: Result) -> str:
-    """Return the numbers of good mail lost and of spam let through, or of right verdicts.
+    """Return the numbers of good mail lost and of spam let through. Without a class of spam, count right verdicts.
 
-    Spam with the verdict unsure is let through, as in sm%. Good mail with the verdict unsure is not lost.
+    The verdict unsure lets spam through, but does not lose good mail.
     """
     cells, spam = result.confusion, result.spam_index
     if spam is None:
@@ -97,17 +97,17 @@ def _charts(result: Result, figures: Figures) -> list[tuple[str, str, str]]:
     pictures = []
     if figures.spam is not None and result.spam_index is not None:
         caption = (
-            "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dot: the best"
-            f" at {HM_LIMIT:g} % of good mail lost."
+            "The errors at each threshold. Fewer errors are further up and left. Large dot: the verdicts. Small dot:"
+            f" the threshold at which at most {HM_LIMIT:g} % of good mail are lost."
         )
         pictures.append(("ROC", charts.roc_chart(result, figures, result.spam_index), caption))
     x_label = "probability of spam" if figures.spam else "probability of the likeliest class"
     picture = charts.reliability_chart(figures.calibration.reliability, x_label)
-    return [*pictures, ("Reliability", picture, "On the dashed line predicted and observed share are equal.")]
+    return [*pictures, ("Reliability", picture, "On the dashed line, predicted and observed shares are equal.")]
 
 
 def frequent_mistakes(result: Result) -> list[tuple[str, ...]]:
-    """Return rows of (class and verdict, messages, percent of the class), the most frequent first."""
+    """Return rows of (class and wrong verdict, messages, percent of the class), the most frequent first."""
     cells = result.confusion.copy()
     class_messages = cells.sum(axis=1)
     np.fill_diagonal(cells, 0)
@@ -132,15 +132,15 @@ class ErrorGroup(NamedTuple):
 
 
 def doubtful_labels(result: Result) -> list[ErrorGroup]:
-    """Return the errors whose labels are more likely wrong than right, the least trusted first, as a group if any."""
+    """Return a group of the errors whose labels are probably wrong, the least likely label first, or no group."""
     rows = [row for row in doubtful_rows(result.scores, result.truth).tolist() if row in result.errors]
-    advice = "Check these first: a message in the wrong folder is learned wrongly, and counts as an error below."
+    advice = "Check these first. A message in the wrong folder is learned as the wrong class, and counts as an error."
     group = _group(result, "Labels that may be wrong", np.array(rows, np.int64))
     return [group._replace(advice=advice, open=0)] if rows else []
 
 
 def worst_errors(result: Result) -> list[ErrorGroup]:
-    """Return the errors by kind, good mail lost first. The list is empty if every verdict is right."""
+    """Return the groups of errors, good mail called spam first. There is none if every verdict is right."""
     rows = np.flatnonzero(~result.is_right)
     if not len(rows):
         return []
@@ -171,7 +171,7 @@ def _group(result: Result, title: str, rows: NDArray[np.int64]) -> ErrorGroup:
 
 
 def _list_origin(settings: Settings, origin: Mapping[str, str]) -> dict[str, str]:
-    """Return the date, the origin and all settings. If a setting is not the default, the default follows it."""
+    """Return the date, the origin and all settings as texts. A setting that is not the default has the default too."""
     defaults = Settings().by_name()
     rows = {"Date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}", **origin}
     for name, value in settings.by_name().items():

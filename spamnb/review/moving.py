@@ -1,7 +1,7 @@
-"""Read and move mail of the journal in its mailbox.
+"""Read and move messages of the journal in their mailboxes.
 
-Messages are moved by the code of ``sort``. So ``watch`` takes no move for a lesson, and no message is lost or doubled.
-A message is moved only if its digest is the one in the journal.
+A move is recorded as ``sort`` records it. So no message is lost or doubled, and ``watch`` does not learn from the move.
+A message is moved only if its digest is the digest in the journal.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from spamnb.shown_text import escape
 from spamnb.sources.entries import attempt
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
-PATIENCE = 20.0  # seconds for another program that sorts the same mailbox
+LOCK_SECONDS = 20.0  # seconds to wait for another program that sorts the same mailbox
 
 
 class Moving(ExitStack):
-    """The mailboxes that one request needs: each is opened once, and closed at the end of the context.
+    """The open mailboxes of one request. They are closed at the end of the context.
 
-    A move raises SpamnbError if the mailbox cannot be reached, or no longer has the message.
+    Moving a message raises SpamnbError if the mailbox cannot be reached or no longer has the message.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -35,17 +35,17 @@ class Moving(ExitStack):
         self._open: dict[str, Mailbox] = {}
 
     def read(self, entry: JournalEntry) -> bytes | None:
-        """Return the raw message from its mailbox; None if it is not there or the mailbox cannot be reached."""
+        """Return the raw message, or None if its mailbox does not have it or cannot be reached."""
         try:
             message = attempt(lambda: _find_message(self._mailbox(entry), entry)) if entry.mailbox else None
-        except SpamnbError:  # mostly an unreachable server; the caller uses the tokens in the journal
+        except SpamnbError:  # for example, the server cannot be reached
             return None
         return message[1] if isinstance(message, tuple) else None
 
     def move_to(self, entry: JournalEntry, role: str) -> bool:
-        """Move a message to the inbox or to the folder of spam. Return False if it is there already."""
+        """Move a message to the inbox or to the junk folder. Return False if it is there already."""
         if not entry.mailbox:
-            raise SpamnbError("the journal does not say in which mailbox the message is; move it in your mail program")
+            raise SpamnbError("the journal does not have the mailbox of the message; move it in your mail program")
         if entry.role == role:
             return False
         mailbox = self._mailbox(entry)
@@ -64,18 +64,18 @@ class Moving(ExitStack):
             where = f"{entry.folder} of {escape(entry.mailbox)}"
             raise SpamnbError(f"the message is no longer in {where}, so it was not moved")
         message, _ = message_and_bytes
-        failed: list[str] = []
+        errors: list[str] = []
         with (
-            MailboxRecord.open(mailbox, lambda name, error: failed.append(str(error))) as record,
-            record.lock(PATIENCE) as finished,
+            MailboxRecord.open(mailbox, lambda name, error: errors.append(str(error))) as record,
+            record.lock(LOCK_SECONDS) as finished_moves,  # moves that an earlier program did not finish
         ):
-            interrupted = journal_entries(mailbox, finished, entry.junk)
-            self._journal.add(interrupted)
-            record.drop_notes(each.digest for each in interrupted)
-            moved = record.move([(message, entry.digest)], into, {})
-        if message not in moved:
-            raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'another program removed it'}")
-        self._journal.put_place(entry.position, journal_place(mailbox, into, moved[message], entry.junk))
+            entries = journal_entries(mailbox, finished_moves, entry.junk)
+            self._journal.add(entries)
+            record.drop_notes(each.digest for each in entries)
+            new_messages = record.move([(message, entry.digest)], into, {})
+        if message not in new_messages:
+            raise SpamnbError(f"{message.name}: not moved: {errors[-1] if errors else 'another program removed it'}")
+        self._journal.put_place(entry.position, journal_place(mailbox, into, new_messages[message], entry.junk))
 
     def _mailbox(self, entry: JournalEntry) -> Mailbox:
         if entry.mailbox not in self._open:
@@ -85,7 +85,7 @@ class Moving(ExitStack):
 
 
 def _find_message(mailbox: Mailbox, entry: JournalEntry) -> tuple[MailboxMessage, bytes] | None:
-    """Return the message at its place in the journal with its bytes; None if none there has the same digest."""
+    """Return the message at the place in the journal and its bytes, or None if no message there has this digest."""
     for message, raw in mailbox.read(mailbox.lookup(entry.place, entry.message_id)):
         if isinstance(raw, bytes) and digest(raw) == entry.digest:
             return message, raw

@@ -1,7 +1,7 @@
 """Make pages from the journal and the models. Each ``…_values`` function returns the variables of a template.
 
-The texts in the journal come from strangers. The templates escape them, and their filter ``displayed`` bounds their
-length and replaces unprintable characters (`to_printable`).
+Texts in the journal are written by strangers. The templates escape them. The filter ``displayed`` truncates them and
+escapes unprintable characters.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 DAY = 86_400  # seconds
-HALF_YEAR = 183 * DAY  # after which a date needs its year
-PER_PAGE = 50  # messages: nobody reads a longer page, and the form stays below MAX_FIELDS
-MAX_SHOWN = 20_000  # characters of a message's text: some ten screens
+HALF_YEAR = 183 * DAY  # seconds; a date that is further away is shown with its year
+PER_PAGE = 50  # messages of a list on one page: nobody reads a longer page, and its form stays below MAX_FIELDS
+MAX_SHOWN = 20_000  # characters of a message that are shown, about ten screens
 MAX_TYPED = 80  # characters of a word or a search
-MAX_PAGE = 9_999  # of a list: the journal has fewer
-TOP_WORDS = 30  # words that are shown at once: one screen
-WORD_OF_VERDICT = {"spam": "spam", UNSURE: "unsure"}  # any other verdict is "good"
+MAX_PAGE = 9_999  # pages of a list; the journal has about 1,400
+TOP_WORDS = 30  # informative words that are shown, about one screen
+LABELS = {"spam": "spam", UNSURE: "unsure"}  # by verdict; any other verdict is "good"
 
 
 class Choice(NamedTuple):
-    """The choice of a list of mail: the query parameters of its address."""
+    """The query parameters of a list of mail."""
 
     show: str = "all"
     q: str = ""
@@ -51,7 +51,7 @@ class Choice(NamedTuple):
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Self:
-        """Return the choice of a query. A missing or wrong parameter has its default value."""
+        """Return the parameters of a query. A missing or wrong parameter has its default value."""
         show, order, page = query.get("show", ""), query.get("order", ""), query.get("page", "")
         return cls(
             show if show in SHOWN else "all",
@@ -63,7 +63,7 @@ class Choice(NamedTuple):
         )
 
     def query(self, **changes: str | int) -> str:
-        """Return the query with some changes and without default values: empty, or beginning with a question mark.
+        """Return the query with some changes and without default values. It is empty or begins with a question mark.
 
         >>> Choice("spam", page=2).query(page=3), Choice().query()
         ('?show=spam&page=3', '')
@@ -76,21 +76,21 @@ DEFAULT = Choice()._asdict()
 
 
 class Row(NamedTuple):
-    """A message of a list, with its correction if a person made one."""
+    """A message of a list, and its correction by a person, if there is one."""
 
     entry: JournalEntry
     correction: Correction | None
 
     @property
-    def word(self) -> str:
-        """Return the corrected or else the filter's verdict: "spam", "good" or "unsure"."""
+    def label(self) -> str:
+        """Return the class of the correction, or else the verdict: "spam", "good" or "unsure"."""
         if self.correction is not None:
             return "spam" if self.correction.spam else "good"
-        return WORD_OF_VERDICT.get(self.entry.verdict, "good")
+        return LABELS.get(self.entry.verdict, "good")
 
     @property
     def can_undo(self) -> bool:
-        """Whether the message was taught by a click: a lesson of a mail reader is undone in the mail reader."""
+        """Whether the correction was made on a page. A correction by a mail program is undone there."""
         return self.correction is not None and self.correction.source == "page"
 
 
@@ -99,27 +99,22 @@ def _row(journal: Journal, entry: JournalEntry) -> Row:
 
 
 def list_values(journal: Journal, choice: Choice, batch: str) -> dict[str, Any]:
-    """Return the values of a list of mail; the messages of ``batch`` were taught by the last request."""
+    """Return the values of a list of mail. ``batch`` identifies the corrections of the last request."""
     entries = journal.list_verdicts(
-        choice.show,
-        choice.q,
-        user=choice.user,
-        order=choice.order,
-        limit=PER_PAGE + 1,
-        skip=choice.page * PER_PAGE,
+        choice.show, choice.q, user=choice.user, order=choice.order, limit=PER_PAGE + 1, skip=choice.page * PER_PAGE
     )
     return {
         "choice": choice,
         "rows": [_row(journal, entry) for entry in entries[:PER_PAGE]],
-        "more": len(entries) > PER_PAGE,
+        "has_next_page": len(entries) > PER_PAGE,
         "users": journal.users(),
-        "just": journal.corrections(batch) if batch else [],
+        "corrections": journal.corrections(batch) if batch else [],
         "days": DAYS,
     }
 
 
 def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> dict[str, Any]:
-    """Return the values of the page of a message; ``raw`` is None if its mailbox no longer has it."""
+    """Return the values of the page of a message. ``raw`` is None if its mailbox no longer has it."""
     from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse
 
@@ -127,10 +122,10 @@ def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> 
     evidence = entry.heaviest_tokens()
     values = {
         "row": _row(journal, entry),
-        "is_there": isinstance(message, Message),
+        "is_readable": isinstance(message, Message),
         "evidence": evidence,
-        "heaviest": max((abs(weight) for _, weight in evidence), default=0) or 1,
-        "total": sum(abs(weight) for _, weight in evidence) or 1,
+        "max_weight": max((abs(weight) for _, weight in evidence), default=0) or 1,
+        "total_weight": sum(abs(weight) for _, weight in evidence) or 1,
     }
     if isinstance(message, Message):
         values["text"] = _paragraphs("\n\n".join(message.texts))
@@ -141,12 +136,12 @@ def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> 
 
 
 def top_words(model: Classifier) -> list[TellingWord]:
-    """Return the words with the highest mutual information. They are computed once after each training."""
+    """Return the words with the highest mutual information, as of the first call after a training."""
     trained_at = str(origin(model.store.meta()).get("trained_at"))
     return _top_words(model.store.file, trained_at) if model.store.totals().classes else []
 
 
-@lru_cache(1)  # reading all words takes a second or two
+@lru_cache(1)  # reading all words of a model takes a second or two
 def _top_words(path: str, _trained_at: str) -> list[TellingWord]:
     with Classifier.open(path) as model:
         return words_of(model.store, TOP_WORDS, False, lambda _: None).informative
@@ -158,15 +153,15 @@ def preload_top_words(path: Path) -> None:
         top_words(model)
 
 
-def figures_values(journal: Journal, model: Classifier) -> dict[str, Any]:
-    """Return the values of the page of figures: the verdicts of thirty days, and the present model."""
-    rescued, caught = journal.count_errors(time.time() - 30 * DAY)
+def statistics_values(journal: Journal, model: Classifier) -> dict[str, Any]:
+    """Return the values of the page of statistics: the verdicts of thirty days, and the model."""
+    false_positives, false_negatives = journal.count_errors(time.time() - 30 * DAY)
     with model.store.reading():
         totals, meta = model.store.totals(), origin(model.store.meta())
     return {
         "days": journal.count_days(30),
-        "rescued": rescued,
-        "caught": caught,
+        "false_positives": false_positives,
+        "false_negatives": false_negatives,
         "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],
         "megabytes": model.store.size() / 1e6,
         "words": totals.vocabulary_size,
@@ -195,7 +190,7 @@ def _environment() -> Environment:
         "displayed": lambda text, most=200: to_printable(text, most),
         "meaning": lambda token: meaning(token) or token,
         "percent": format_probability,
-        "when": when,
+        "time": format_time,
     }
     return environment
 
@@ -206,13 +201,13 @@ def _paragraphs(text: str) -> str:
     return "\n".join(line for number, line in enumerate(lines) if line or (number and lines[number - 1]))
 
 
-def when(at: float) -> str:
-    """Return a time for a person: to the minute within half a year, otherwise the date. Senders write impossible times.
+def format_time(at: float) -> str:
+    """Return a time to the minute if it is within half a year, or else the date.
 
-    >>> when(1_030_016_183), when(1 << 62)
+    >>> format_time(1_030_016_183), format_time(1 << 62)
     ('22 Aug 2002', 'no time')
     """
     try:
         return time.strftime("%a %d %b %H:%M" if abs(time.time() - at) < HALF_YEAR else "%d %b %Y", time.localtime(at))
-    except (OverflowError, ValueError, OSError):
+    except (OverflowError, ValueError, OSError):  # a sender can write an impossible time
         return "no time"

@@ -173,7 +173,9 @@ class Database:
             if getattr(error, "sqlite_errorname", "") in LOCKED:
                 return "another process keeps writing to it; try again"
             if "readonly" in problem:
-                return "cannot be written; are its permissions and its folder's right? In Python, open it writable=True"
+                if os.access(file, os.W_OK) and os.access(os.path.dirname(file) or ".", os.W_OK):
+                    return "cannot be written, because it is open for reading; open it with writable=True"
+                return "cannot be written; check the permissions of the file and of its folder"
             if getattr(error, "sqlite_errorname", "") in NO_ROOM:
                 return "the disk is full, or your quota; this change was not made"
             return f"{problem}; if this lasts, {remedy}"

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
-from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
+from spamnb.errors import ArgumentError, Damaged, ModelExists, Outdated, SpamnbError
 from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.reader.tokens import TokenArray
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
@@ -146,7 +146,7 @@ def read_snapshot(store: Store) -> Snapshot:
 def check_replaceable(path: str | Path, *, force: bool) -> None:
     """Raise SpamnbError if a new model may not replace the file at ``path``.
 
-    A model is replaced with ``force``; without it InTheWay is raised. Any other file is never replaced.
+    A model is replaced with ``force``; without it ModelExists is raised. Any other file is never replaced.
 
     >>> check_replaceable("/", force=True)
     Traceback (most recent call last):
@@ -173,7 +173,7 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
             "{problem}; only a model is replaced; {option.model} names another", problem=problem
         ) from None
     if not force:
-        raise InTheWay("{at}: exists already; {option.force} replaces it, 'spamnb learn' adds to it", at=target)
+        raise ModelExists("{at}: exists already; {option.force} replaces it, 'spamnb learn' adds to it", at=target)
 
 
 @contextlib.contextmanager
@@ -189,8 +189,8 @@ def atomic_replace(
     ``catch_up`` is called with the new store after the old model can no longer be changed, because other processes may
     have learned more messages meanwhile.
 
-    If this process is killed, the old model stays. Raise InTheWay if there is a model (unless ``force``), also one that
-    appeared meanwhile, and SpamnbError if there is another file.
+    If this process is killed, the old model stays. Raise ModelExists if there is a model (unless ``force``), also one
+    that appeared meanwhile, and SpamnbError if there is another file.
     """
     target = Path(path)
     check_replaceable(target, force=force)
@@ -246,7 +246,7 @@ def _describe_failure(error: Exception) -> str:
 
 def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
     """Create an empty model at ``path``; a model that is there, or that another process creates first, stays."""
-    with contextlib.suppress(InTheWay), atomic_replace(path, meta):
+    with contextlib.suppress(ModelExists), atomic_replace(path, meta):
         pass
 
 

@@ -227,7 +227,7 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
         assert run("export", "-m", copy).stdout_bytes == lines
     assert "exists already; --force replaces it" in run("import", "-m", copy, stdin=lines).stderr
     merged = done("merge", model, copy, "-m", tmp_path / "both")
-    assert "240 messages" in merged and "learned by several of the models" in merged
+    assert "240 messages" in merged and "learned by several models" in merged
 
 
 def test_prune_says_what_leaves_and_removes_it_when_told(model: Path) -> None:
@@ -245,7 +245,7 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
         for number in range(900, 903):
             classifier.learn("spam", message("spam", number))
     lines = done("info", "-m", model).splitlines()
-    assert "  spam: 63 messages; taught one by one: 3" in lines
+    assert "  spam: 63 messages; learned one by one: 3" in lines
     chosen = ["alpha=0.5", "unsure_cost=0.2", "ignore_headers=xref", "model_type=boolean"]
     done("train", "-m", tmp_path / "m", *(word for each in chosen for word in ("--set", each)), folder)
     done("prune", "--months", "0", "--yes", "-m", tmp_path / "m")
@@ -309,7 +309,7 @@ def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], 
 
 @pytest.mark.parametrize("command", ["serve --port 0", "review --journal journal"])
 def test_a_folder_of_models_that_is_missing_is_to_be_made_first(model: Path, tmp_path: Path, command: str) -> None:
-    for folder, problem in ((tmp_path / "users", "no such folder; make it first, with mkdir"), (model, "no folder")):
+    for folder, problem in ((tmp_path / "users", "no such folder; make it first, with mkdir"), (model, "not a folder")):
         result = run(*command.split(), "-m", model, "--models", folder)
         assert result.exit_code == 2 and result.stderr.endswith(f"'--models': {folder}: {problem}\n")
     assert not (tmp_path / "users").exists()

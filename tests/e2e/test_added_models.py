@@ -24,7 +24,7 @@ def test_upgrade_learns_the_models_of_all_users_again_though_one_fails(base: Pat
     train_file(base, counted(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
     result = run("upgrade", "-m", base, "--models", users)
     assert result.exit_code == 1 and [line for line in result.stderr.splitlines() if "eve" in line]
-    lines = [f"{users}/{name}.spamnb: made again of 1 message that it was taught" for name in ("ann", "bob")]
+    lines = [f"{users}/{name}.spamnb: trained again on 1 message that it keeps" for name in ("ann", "bob")]
     assert result.stdout.splitlines()[1:] == lines
     (users / "eve.spamnb").unlink()
     result = run("upgrade", "-m", base, "--models", users)
@@ -50,8 +50,8 @@ def test_a_file_of_lessons_is_made_read_set_and_moved_like_any_model(base: Path,
     before, after = (spam_probability(model, raw) for model in (base, user))
     assert after > before
     said = done("info", "-m", user)
-    assert f"adds to: {base}; a lesson counts as 1 message of it" in said
-    assert "ham: 30 messages\n" in said and "spam: 30 messages; taught one by one: 1\n" in said
+    assert f"adds to: {base}; a learned message counts as 1 message of it" in said
+    assert "ham: 30 messages\n" in said and "spam: 30 messages; learned one by one: 1\n" in said
     done("set", "-m", user, "strictness=cautious")
     assert "strictness" in done("info", "-m", user) and "strictness" not in done("info", "-m", base)
     (tmp_path / "lines").write_text(done("export", "-m", user))
@@ -78,8 +78,8 @@ def test_upgrade_learns_again_what_was_taught_once_the_base_has_other_tokens(bas
     done("learn", "-m", user, "--base", base, "spam", stdin=raw)
     assert "nothing to do" in done("upgrade", "-m", user)
     train_file(base, counted(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
-    assert "'spamnb upgrade' makes it again" in run("classify", "-m", user, stdin=raw).stderr
-    assert done("upgrade", "-m", user) == f"{user}: made again of 1 message that it was taught\n"
+    assert "'spamnb upgrade' trains it again" in run("classify", "-m", user, stdin=raw).stderr
+    assert done("upgrade", "-m", user) == f"{user}: trained again on 1 message that it keeps\n"
     assert done("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 already learned\n"
     fresh = tmp_path / "fresh"
     done("learn", "-m", fresh, "--base", base, "spam", stdin=raw)

@@ -81,7 +81,7 @@ def test_it_is_said_that_a_file_which_everybody_may_read_keeps_nothing(model: Pa
     told = done("learn", "-m", model, "spam", stdin=message("spam", 90))
     assert "everybody can read the file" in told and "learned 1 of 1" in told and held(model) == LESSONS
     told = done("info", "-m", model)
-    assert "2, 0.0 of at most 64 MB; 1 message taught and not kept; no more" in told
+    assert "2, 0.0 of at most 64 MB; 1 message learned one by one and not kept; no more" in told
     model.chmod(0o640)  # a service's group may
     assert "everybody" not in done("info", "-m", model)
     assert "everybody" not in done("learn", "-m", model, "spam", stdin=message("spam", 91))
@@ -111,7 +111,7 @@ def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path)
     for version in (1, TOKENS_VERSION - 1):  # through two versions
         set_meta(model, tokens_version=version)
         for command in (["classify", tmp_path / "mail"], ["learn", "spam", tmp_path / "mail"], ["serve", "--port", 0]):
-            assert "'spamnb upgrade' makes it again" in run(*command, "-m", model).output
+            assert "'spamnb upgrade' trains it again" in run(*command, "-m", model).output
         told = done("upgrade", "-m", model)
         assert f"training {model} again from {tmp_path / 'mail'}" in told and "learned again: 2 messages" in told
         assert sums(content(model))[1:] == sums(before)[1:]
@@ -124,7 +124,7 @@ def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:
     set_meta(model, tokens_version=1)
     (tmp_path / "mail").rename(tmp_path / "moved")
     told = run("upgrade", "-m", model)
-    assert told.exit_code == 1 and "nothing changed: " in told.stderr
+    assert told.exit_code == 1 and "not changed, because messages are missing" in told.stderr
     assert f"spamnb: {tmp_path / 'mail'}: no such file or folder" in told.stderr
     done("upgrade", "-m", model, tmp_path / "moved")
     trained = {json.dumps(record, sort_keys=True) for record in before}
@@ -153,10 +153,10 @@ def test_upgrade_from_a_folder_that_lost_its_mail_leaves_the_model_as_it_is(mode
         path.unlink()
     before = content(model)
     told = refused("upgrade", "-m", model)
-    assert "neither in the sources nor kept in the model (3 of 21 of class 'ham')" in told
+    assert "(3 of 21 of class 'ham'): they are neither in the sources nor in the model" in told
     assert content(model) == before
     told = done("upgrade", "-m", model, "--incomplete")
-    assert "not in the new model: 3 of 21 of class 'ham'" in told
+    assert "missing in the new model: 3 of 21 of class 'ham'" in told
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_upgrade_from_a_folder_that_lost_its_mail_leaves_the_model_as_it_is(mode
 )
 def test_a_model_that_says_nonsense_of_its_sources_is_refused(model: Path, spoilt: dict[str, Any]) -> None:
     set_meta(model, tokens_version=1, **spoilt)
-    assert "what it says of its sources cannot be read" in refused("upgrade", "-m", model)
+    assert "its list of sources cannot be read" in refused("upgrade", "-m", model)
 
 
 def test_export_and_import_carry_lessons_where_asked_to(model: Path, tmp_path: Path) -> None:

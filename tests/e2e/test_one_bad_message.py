@@ -18,7 +18,7 @@ from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
 from spamnb.reader.binding import ReaderCore
-from spamnb.review.lessons import Teacher
+from spamnb.review.teaching import Teacher
 from spamnb.serve.connections import Limits
 from spamnb.serve.conversations import Conversations
 from spamnb.serve.spamd_wire import SpamdWire
@@ -218,7 +218,7 @@ def test_watch_notes_where_the_others_are(stage: str, model: Path, folder: Path,
     for path in folder.iterdir():
         path.rename(box / "cur" / path.name)
     result = run("watch", "--once", "-m", model, box)
-    assert result.exit_code == 1 and "2 messages noted" in result.stderr
+    assert result.exit_code == 1 and "recorded 2 messages" in result.stderr
     check_named(result.stderr, box / "cur")
 
 

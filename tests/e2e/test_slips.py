@@ -87,7 +87,7 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     if command == "forget":
         assert run("learn", "-m", model, "spam", tmp_path / "more").exit_code == 0
     change, before = getattr(Classifier, command), documents(model)
-    rest = f"{doing} 200 messages is done; repeat the command to go on with the rest"
+    rest = f"{doing} 200 messages is done; run the command again for the rest"
     calls: Iterator[int] = iter(())
 
     def pressing_at_0(*given: object, **more: object) -> bool:

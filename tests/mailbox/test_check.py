@@ -32,13 +32,13 @@ def test_it_lists_folders_with_their_use_and_adds_the_account_once(made: Callabl
     ]
     assert (
         note
-        == f"spamnb: {server.url}: the login works; the account is added to {file} as [ann@localhost:{server.port}]\n"
+        == f"spamnb: {server.url}: the login works; the account was added to {file} as [ann@localhost:{server.port}]\n"
     )
     assert file.stat().st_mode & 0o777 == 0o600 and PASSWORD not in file.read_text()
     (account,) = read_accounts(file)
     assert account.url == parse_url(server.url) and account.sort
     before = file.read_text()
-    assert check(server.url)[2].endswith(f"described in {file}\n") and file.read_text() == before
+    assert check(server.url)[2].endswith(f"the account is in {file}\n") and file.read_text() == before
 
 
 def test_a_refused_login_and_a_folder_add_nothing(made: Callable[..., Server], tmp_path: Path) -> None:

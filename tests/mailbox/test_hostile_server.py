@@ -63,10 +63,10 @@ def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_others_are_watched_on(url: str, model: Path, tmp_path: Path):
     box = maildir.make_folder(tmp_path / "Mail")
     with watching(tmp_path, "--sort", "--interval", "0.1", "-m", str(model), url, str(box)) as watch:
-        wait_until(lambda: "asked again after growing pauses" in watch.said, watch.process)
+        wait_until(lambda: "retrying after growing pauses" in watch.said, watch.process)
         (box / "new" / "1").write_bytes(message("spam", 900))
         wait_until(lambda: "moved\tspam\tJunk" in watch.said, watch.process)
-        (told,) = [line for line in watch.said.splitlines() if "asked again" in line]
+        (told,) = [line for line in watch.said.splitlines() if "retrying" in line]
         assert told.startswith(f"spamnb: {url}: ") and len(told) < 500 and "Traceback" not in watch.said
 
 

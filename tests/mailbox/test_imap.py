@@ -18,7 +18,7 @@ from unpacked import PATIENCE, wait_until
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
 from spamnb.reader.message import digest
-from spamnb.review.lessons import Teacher
+from spamnb.review.teaching import Teacher
 
 pytestmark = pytest.mark.slow
 
@@ -175,9 +175,9 @@ def test_the_same_spam_sent_again_is_no_message_that_was_moved_out_of_junk(perso
 def test_a_server_that_restarts_is_told_once_and_found_again(made: Made, model: Path, tmp_path):
     server = made()
     with watching(tmp_path, "--sort", "-m", str(model), server.url) as watch:
-        wait_until(lambda: "noted" in watch.said, watch.process)
+        wait_until(lambda: "recorded" in watch.said, watch.process)
         server.kill()
-        wait_until(lambda: "asked again after growing pauses" in watch.said, watch.process)
+        wait_until(lambda: "retrying after growing pauses" in watch.said, watch.process)
         wait_until(lambda: "refused" in watch.said, watch.process)
         time.sleep(2.5)  # it is asked again meanwhile
         server.start()
@@ -223,7 +223,7 @@ def test_accounts_of_the_file_are_watched_together(made: Made, model: Path, tmp_
     of_ann = f'[ann]\nurl = "{server.url}"\nmodel = "{model}"\nsort = true\n'
     accounts = write_accounts(tmp_path, of_ann + f'[bob]\nurl = "{bob}"\nmodel = "{model}"\n')
     with server.person() as person, watching(tmp_path) as watch:
-        wait_until(lambda: "noted" in watch.said and "refused the login" in watch.said, watch.process)
+        wait_until(lambda: "recorded" in watch.said and "refused the login" in watch.said, watch.process)
         person.arrive(range(500, 502))
         wait_until(lambda: watch.said.count("moved\tspam\tJunk") == 2, watch.process)
         assert "bob" in next(line for line in watch.said.splitlines() if "refused" in line)

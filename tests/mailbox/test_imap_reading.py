@@ -148,4 +148,4 @@ def test_upgrade_enters_an_account_only_when_it_is_named(server: Server, tmp_pat
     with Store.open(tmp_path / "m", writable=True) as store:
         store.put_meta({"trained_from": [f"ham={server.url}"], "tokens_version": 1})
     refused = run("upgrade", "-m", tmp_path / "m")
-    assert refused.exit_code == 1 and "entered only when it is named" in refused.stderr
+    assert refused.exit_code == 1 and "left out, because it is an account" in refused.stderr

@@ -22,8 +22,8 @@ from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK, encode_entry, make_entry
 from spamnb.journal.journal import Journal
 from spamnb.reader.message import digest, read_field
-from spamnb.review.lessons import Teacher
 from spamnb.review.moving import Moving
+from spamnb.review.teaching import Teacher
 from spamnb.score import classify_mail
 from spamnb.sources.imap_connection import Denied
 
@@ -43,7 +43,7 @@ def test_spam_goes_to_junk_once_and_nothing_else_changes(person: Person):
     before = person.mail()
     dry = person.sort("--dry-run")
     junk = dry.stderr.partition(" to ")[2].partition(",")[0]
-    assert dry.stderr == f"spamnb: 10 messages, dry run: 5 to {junk}, 5 stay\n" and junk.endswith("Junk")
+    assert dry.stderr == f"spamnb: 10 messages: 5 to {junk}, 5 stay (dry run)\n" and junk.endswith("Junk")
     with closing(person.box()) as box:
         assert person.mail() == before and not box.record_path.exists()
     done = person.sort()
@@ -83,7 +83,7 @@ def test_moves_by_a_person_are_lessons_and_others_are_not(person: Person):
         person.deliver(raw)
     person.deliver(ham, "Junk")
     first = person.watch()
-    assert first.exit_code == 0 and first.stdout == "" and "5 messages noted; from now on it learns" in first.stderr
+    assert first.exit_code == 0 and first.stdout == "" and "recorded 5 messages; from now on" in first.stderr
     person.move(key("spam", 700), "INBOX", "Junk")
     person.move(key("ham", 700), "Junk", "INBOX")
     person.move(key("ham", 701), "INBOX", "Trash")
@@ -130,7 +130,7 @@ def test_a_lesson_that_is_missed_is_told_and_comes_again(person: Person, monkeyp
 def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tmp_path):
     arguments = person.command("watch", "--sort", "--journal", str(tmp_path / "journal"))[1:]
     with watching(tmp_path, *arguments) as watch:
-        wait_until(lambda: "noted" in watch.said, watch.process)
+        wait_until(lambda: "recorded" in watch.said, watch.process)
         time.sleep(1)
         begun = time.monotonic()
         person.arrive(range(500, 503))

@@ -12,7 +12,7 @@ from person import MaildirPerson, Person
 from spamnb.cli import cli
 from spamnb.mailbox.maildir import make_folder
 from spamnb.mailbox.sent import find_mailboxes
-from spamnb.people import own_people
+from spamnb.people import load_people
 
 
 def letter(recipient: str) -> bytes:
@@ -46,12 +46,12 @@ def check(person: Person, name: str, model: Path) -> None:
     watch = "watch", "--once", "-m", str(model), name
     person.deliver(letter("ann@b.example"), "Sent")
     person.deliver(message("ham", 1))
-    assert "1 recipient of your mail added to" in run(*watch)
-    assert own_people().wrote_to == ("ann@b.example",)
+    assert "added 1 recipient of your mail to" in run(*watch)
+    assert load_people().wrote_to == ("ann@b.example",)
     assert "recipient" not in run(*watch)
     person.deliver(letter("bob@b.example"), "Sent")
     person.deliver(letter("ann@b.example"), "Sent")
-    assert "1 recipient of your mail" in run(*watch) and own_people().wrote_to == ("ann@b.example", "bob@b.example")
+    assert "1 recipient of your mail" in run(*watch) and load_people().wrote_to == ("ann@b.example", "bob@b.example")
 
 
 def test_train_reads_the_sent_folder_of_the_mailbox_of_its_sources(
@@ -67,4 +67,4 @@ def test_train_reads_the_sent_folder_of_the_mailbox_of_its_sources(
     sources = f"ham={person.name}/new", f"spam={person.name}/.Junk"
     assert find_mailboxes(sources) == [person.name]
     assert "1 recipient of your mail" in run("train", "-m", str(tmp_path / "new.spamnb"), *sources)
-    assert own_people().wrote_to == ("ann@b.example",)
+    assert load_people().wrote_to == ("ann@b.example",)

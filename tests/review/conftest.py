@@ -8,7 +8,7 @@ from mail import note
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
 from spamnb.review.app import Review
-from spamnb.review.lessons import Teacher
+from spamnb.review.teaching import Teacher
 
 SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned=1'>\" onfocus='window.pwned=1' autofocus"
 BIDI = "\u202e\u2066evil\u0301\u0301\u0301\u0301\u0301".encode()

@@ -66,7 +66,7 @@ def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, u
     page = opened(browser, url, "/?show=spam")
     assert len(page.texts(".mail a.subject")) == 2
     page.press("j")
-    page.wait("document.querySelectorAll('.row.at').length === 1")
+    page.wait("document.querySelectorAll('.row.current').length === 1")
     page.leaving(lambda: page.press("g"))
     assert page.text(".done span") == "1 message taught as good mail." and len(page.texts(".mail a.subject")) == 1
     assert sorted(filter(None, (learned(model, raw) for raw in raws))) == ["ham"]
@@ -81,9 +81,9 @@ def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, u
     assert [learned(model, raw) for raw in raws] == ["spam", "spam"]
     page.click(".mail button.undo")
     page.click(".mail a.subject")
-    assert "Folder: Junk of" in page.text(".lies") and "The message has no hidden text" in page.text()
+    assert "Folder: Junk of" in page.text(".location") and "The message has no hidden text" in page.text()
     page.leaving(lambda: page.press("m"))
-    assert "Folder: the inbox of" in page.text(".lies") and len(maildir.files(box / "new")) == 1
+    assert "Folder: the inbox of" in page.text(".location") and len(maildir.files(box / "new")) == 1
 
 
 def test_hostile_mail_changes_nothing(browser, url, hostile):
@@ -116,7 +116,7 @@ def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
     message_page = page.run("new URL(document.querySelector('a.subject').href).pathname")
     message_page = message_page.removeprefix("/secret")
     lists = "/", "/?show=spam", "/?show=taught", "/?q=none"
-    for path in (*lists, message_page, "/words", "/words?word=prize", "/figures", "/message/999999"):
+    for path in (*lists, message_page, "/words", "/words?word=prize", "/statistics", "/message/999999"):
         for width, dark in ((390, False), (1280, True)):
             page.look(width, dark)
             page.go(f"{url}/secret{path}")

@@ -197,7 +197,7 @@ def test_an_mbox_that_is_not_called_one_is_refused_and_no_single_message(tmp_pat
     inbox = tmp_path / "ham" / "Inbox"
     assert len(names(tmp_path, f"ham={inbox}")) == 2, "it is read where it is named"
     result = run("learn", "ham", "-m", tmp_path / "m2", stdin=inbox.read_bytes())
-    assert result.exit_code == 1 and "standard input: a mailbox of several messages" in result.stderr
+    assert result.exit_code == 1 and "standard input: an mbox of several messages" in result.stderr
     assert not (tmp_path / "m2").exists()
 
 

@@ -10,7 +10,7 @@ import pytest
 from mail import mail, message, model_of
 
 from spamnb.classifier import Classifier
-from spamnb.errors import InTheWay, SpamnbError
+from spamnb.errors import ModelExists, SpamnbError
 from spamnb.settings import Settings
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import Store
@@ -32,7 +32,7 @@ def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tm
 
 def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
     path, content = tmp_path / "m", read_snapshot(model_of(mail(2)).store)
-    with pytest.raises(InTheWay, match="exists already"), atomic_replace(path, content.meta) as store:
+    with pytest.raises(ModelExists, match="exists already"), atomic_replace(path, content.meta) as store:
         write_snapshot(store, content)
         with Classifier.create(path) as other:
             other.learn("spam", message("spam", 50))

@@ -1,42 +1,43 @@
-// Keys for the lists: every one of them presses a button or follows a link that is on the page.
+// Keyboard shortcuts of the lists. Each key presses a button or follows a link of the page.
 "use strict";
-const wide = matchMedia("(min-width: 60rem)").matches; // reasons stand beside a message there, and below it are folded away
-if (wide) document.querySelectorAll("details.why").forEach((each) => (each.open = true));
+const isWide = matchMedia("(min-width: 60rem)").matches; // then there is room for the evidence beside a message
+if (isWide) document.querySelectorAll("details.why").forEach((each) => (each.open = true));
 const rows = [...document.querySelectorAll(".row")];
-let at = rows.length === 1 ? 0 : -1;
-function go(to) {
+let current = rows.length === 1 ? 0 : -1; // the index of the selected row
+function select(index) {
   if (!rows.length) return;
-  rows[at]?.classList.remove("at");
-  at = Math.max(0, Math.min(rows.length - 1, to));
-  rows[at].classList.add("at");
-  rows[at].scrollIntoView({ block: "nearest" });
-  (rows[at].querySelector("a.subject") || rows[at]).focus({ preventScroll: true });
+  rows[current]?.classList.remove("current");
+  current = Math.max(0, Math.min(rows.length - 1, index));
+  rows[current].classList.add("current");
+  rows[current].scrollIntoView({ block: "nearest" });
+  (rows[current].querySelector("a.subject") || rows[current]).focus({ preventScroll: true });
 }
 const boxes = [...document.querySelectorAll("input[name=entry]")];
-const everything = document.querySelector("#everything input");
-if (everything) {
-  everything.parentElement.hidden = false;
-  everything.addEventListener("change", () => boxes.forEach((box) => (box.checked = everything.checked)));
+const allBox = document.querySelector("#everything input");
+if (allBox) {
+  allBox.parentElement.hidden = false; // the box needs this script
+  allBox.addEventListener("change", () => boxes.forEach((box) => (box.checked = allBox.checked)));
 }
-function teach(as) {
-  const ticked = document.querySelector("input[name=entry]:checked");
-  const button = ticked ? document.querySelector(`.all button.${as}`) : rows[at]?.querySelector(`button.${as}`);
+// Teach the ticked messages, or the selected one if none is ticked.
+function teach(label) {
+  const isTicked = document.querySelector("input[name=entry]:checked");
+  const button = isTicked ? document.querySelector(`.all button.${label}`) : rows[current]?.querySelector(`button.${label}`);
   button?.click();
 }
 const keys = {
-  j: () => go(at + 1),
-  k: () => go(at - 1),
-  x: () => rows[at]?.querySelector("input[name=entry]")?.click(),
-  a: () => everything?.click(),
+  j: () => select(current + 1),
+  k: () => select(current - 1),
+  x: () => rows[current]?.querySelector("input[name=entry]")?.click(),
+  a: () => allBox?.click(),
   s: () => teach("spam"),
   g: () => teach("good"),
-  o: () => rows[at]?.querySelector("a.subject")?.click(),
+  o: () => rows[current]?.querySelector("a.subject")?.click(),
   m: () => document.getElementById("move")?.click(),
   u: () => document.getElementById("undo")?.click(),
 };
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.matches("input:not([type=checkbox]), textarea, select");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
+  const isTyping = event.target.matches("input:not([type=checkbox]), textarea, select");
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
   event.preventDefault();
   keys[event.key]();
 });

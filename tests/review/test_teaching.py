@@ -10,7 +10,7 @@ from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
 from spamnb.reader.message import digest
-from spamnb.review.lessons import Teacher
+from spamnb.review.teaching import Teacher
 
 RAW = message("spam", 950)
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
         with journal.writing():
             journal.execute("UPDATE verdicts SET token_rules = 'other'")
         (problem,) = Teacher(model, None).teach(journal, [entry.position], True).problems
-        assert "makes other tokens" in problem and learned(model, RAW) == "ham"
+        assert "no longer uses the tokens" in problem and learned(model, RAW) == "ham"
         with journal.writing():
             journal.execute("DELETE FROM verdicts")
         (problem,) = Teacher(model, None).undo(journal, journal.corrections(batch)).problems
