@@ -52,7 +52,7 @@ def test_round_trip_through_json_and_what_follows_from_other_settings() -> None:
         ({"alpha": "1"}, "alpha is '1': it must be a number"),
         ({"tokens": 0}, "TokenOptions"),
         ({"model_type": "boolean", "embedding": "lsa:5"}, "has no embedding"),
-        ({"model_type": "corrected", "pooling": "sum"}, "pooling sum is for textbook naive Bayes"),
+        ({"model_type": "corrected", "pooling": "sum"}, "for pooling sum use model_type boolean"),
     ],
 )
 def test_refused_in_one_line(change: dict[str, object], says: str) -> None:
