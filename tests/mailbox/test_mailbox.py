@@ -338,6 +338,6 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
         with pytest.raises(SpamnbError, match="no longer"):
             Teacher(model, None).move(journal, number, INBOX)
         run("filter", "--journal", path, "-m", model, stdin=message("spam", 901))
-        with pytest.raises(SpamnbError, match="does not say in which mailbox"):
+        with pytest.raises(SpamnbError, match="does not have the mailbox"):
             Teacher(model, None).move(journal, position(journal, message("spam", 901)), INBOX)
     assert person.where() == {key("ham", 900): "Junk"}
