@@ -1,13 +1,13 @@
-"""How fast: the same files through spamnb, bogofilter and a scikit-learn pipeline, each as whole processes.
+"""Measure seconds and memory of spamnb, bogofilter and a scikit-learn pipeline on the same files, as whole processes.
 
     python scripts/benchmark.py CORPORA [--sizes 1000,28098] [--runs 7] [--json]   mail: tables, or one JSON object
     python scripts/benchmark.py CORPORA --of posts                                 newsgroup posts instead
     python scripts/benchmark.py CORPORA --latency                                  one message, one process
 
-CORPORA holds ``spamassassin``, ``modern`` and ``20news-bydate`` (corpora/README.md); what the two collections are says
-benchmark_corpora.py. Programs take turns, A B C A B C …, so that a machine whose speed drifts slows all alike; ratios
-are taken turn by turn, and the median of all turns is shown. Files are in the page cache. Peak memory is that of the
-largest process, and at least this script's own 35 MB.
+The folder CORPORA contains ``spamassassin``, ``modern`` and ``20news-bydate`` (corpora/README.md); benchmark_corpora.py
+describes the two collections. Programs take turns, A B C A B C …, because the speed of a machine drifts. Ratios are
+computed in each turn, and figures are medians of all turns. Files are in the page cache. Peak memory is that of the
+largest process, and at least the 35 MB of this script.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ SPAMNB = [*PYTHON, "-m", "spamnb"]
 
 
 def tasks(folder: Path, work: Path) -> dict[str, dict[str, list[str]]]:
-    """Per task and program a command line; "train" makes the model that "classify" uses."""
+    """Return {task: {program: command line}}; "train" makes the model that "classify" uses."""
     ham, spam = f"{folder}/ham.list", f"{folder}/spam.list"
     lexicon = work / "bogofilter"
-    made: dict[str, dict[str, list[str]]] = {"train": {}, "classify": {}}
+    commands: dict[str, dict[str, list[str]]] = {"train": {}, "classify": {}}
     for name, options in {"spamnb": [], "spamnb, boolean": ["--set", "model_type=boolean"]}.items():
         model = f"{work}/{'-'.join(['m', *options[1:]])}"
         train = shlex.join([*SPAMNB, "train", *options, "-m", model, f"ham={folder}/ham", f"spam={folder}/spam"])
-        made["train"][name] = ["sh", "-c", f"rm -f {model} && exec {train}"]
-        made["classify"][name] = [*SPAMNB, "classify", "-m", model, f"{folder}/ham", f"{folder}/spam"]
+        commands["train"][name] = ["sh", "-c", f"rm -f {model} && exec {train}"]
+        commands["classify"][name] = [*SPAMNB, "classify", "-m", model, f"{folder}/ham", f"{folder}/spam"]
     if bogofilter := shutil.which("bogofilter"):
         learn = f"rm -rf {lexicon} && mkdir {lexicon} && {bogofilter} -C -d {lexicon} -s -b < {spam}"
-        made["train"]["bogofilter"] = ["sh", "-c", f"{learn} && {bogofilter} -C -d {lexicon} -n -b < {ham}"]
-        made["classify"]["bogofilter"] = ["sh", "-c", f"cat {ham} {spam} | {bogofilter} -C -d {lexicon} -TT -b"]
-    own = [*PYTHON, __file__, str(folder), "--scikit-learn"]
-    made["train"]["scikit-learn"] = [*own, "train", f"{work}/pipeline"]
-    made["classify"]["scikit-learn"] = [*own, "classify", f"{work}/pipeline"]
-    return made
+        commands["train"]["bogofilter"] = ["sh", "-c", f"{learn} && {bogofilter} -C -d {lexicon} -n -b < {ham}"]
+        commands["classify"]["bogofilter"] = ["sh", "-c", f"cat {ham} {spam} | {bogofilter} -C -d {lexicon} -TT -b"]
+    pipeline = [*PYTHON, __file__, str(folder), "--scikit-learn"]
+    commands["train"]["scikit-learn"] = [*pipeline, "train", f"{work}/pipeline"]
+    commands["classify"]["scikit-learn"] = [*pipeline, "classify", f"{work}/pipeline"]
+    return commands
 
 
 def scikit_learn(folder: Path, task: str, model: str) -> None:
-    """Train the usual pipeline: the standard library's parser, a CountVectorizer, a MultinomialNB."""
+    """Train or use a pipeline of the standard library's parser, a CountVectorizer and a MultinomialNB."""
     import email
     import re
 
@@ -87,49 +87,48 @@ def scikit_learn(folder: Path, task: str, model: str) -> None:
 
 
 def run(command: Sequence[str], stdin: Path | None = None) -> dict[str, float]:
-    """Seconds, processor seconds with those of its children, and peak memory of one finished command."""
+    """Run a command; return its seconds, its processor seconds with those of its children, and its peak memory."""
     with open(stdin or os.devnull, "rb") as source:
         start = time.perf_counter()
         process = subprocess.Popen(command, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         assert process.stderr
-        complaint = process.stderr.read()
+        message = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
         process.stderr.close()
     if process.returncode > 2:  # bogofilter's verdicts are exit codes
-        raise SystemExit(f"{' '.join(command)[:200]}: ended with {process.returncode}\n{complaint.decode()[-2000:]}")
+        raise SystemExit(f"{' '.join(command)[:200]}: ended with {process.returncode}\n{message.decode()[-2000:]}")
     return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "MB": usage.ru_maxrss / 1024}
 
 
 def in_turn(commands: dict[str, list[str]], runs: int, stdin: Path | None = None) -> dict[str, Any]:
-    """Medians per program, and of the ratios of each other program's seconds to the first one's, turn by turn."""
+    """Run all commands in each turn; return each program's medians, and its seconds relative to the first program."""
     turns: dict[str, list[dict[str, float]]] = {name: [] for name in commands}
     for _ in range(runs):
         for name, command in commands.items():
             turns[name].append(run(command, stdin))
-    own = next(iter(commands))
+    first = next(iter(commands))
     return {
         name: {
-            **{figure: statistics.median(turn[figure] for turn in found) for figure in found[0]},
-            "times": statistics.median(a["seconds"] / b["seconds"] for a, b in zip(found, turns[own])),
+            **{figure: statistics.median(turn[figure] for turn in program_turns) for figure in program_turns[0]},
+            "times": statistics.median(a["seconds"] / b["seconds"] for a, b in zip(program_turns, turns[first])),
         }
-        for name, found in turns.items()
+        for name, program_turns in turns.items()
     }
 
 
 # What is measured
 
 
-def sizes(corpora: Path, of: str, numbers: Iterable[int], runs: int, kept: Path | None) -> Iterator[dict[str, Any]]:
+def sizes(corpora: Path, of: str, numbers: Iterable[int], runs: int, keep: Path | None) -> Iterator[dict[str, Any]]:
     for size in numbers:
         with tempfile.TemporaryDirectory(prefix="benchmark-") as temporary:
-            folder = (kept or Path(temporary)) / f"{of}-{size}"
+            folder = (keep or Path(temporary)) / f"{of}-{size}"
             if not (folder / "ham.list").exists():
                 build(corpora, of, folder, size)
             paths = [path for label in ("ham", "spam") for path in (folder / f"{label}.list").read_text().splitlines()]
-            start = time.perf_counter()
-            octets = sum(len(Path(path).read_bytes()) for path in paths)  # and so all files are in the page cache
+            octets = sum(len(Path(path).read_bytes()) for path in paths)  # this also fills the page cache
             start = time.perf_counter()
             for path in paths:
                 Path(path).read_bytes()
@@ -144,29 +143,29 @@ def sizes(corpora: Path, of: str, numbers: Iterable[int], runs: int, kept: Path 
 def latency(corpora: Path, of: str, runs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="benchmark-") as temporary:
         folder = build(corpora, of, Path(temporary) / "mail", 2000)
-        made = tasks(folder, Path(temporary))
-        one = Path((folder / "spam.list").read_text().split("\n", 1)[0])
+        training = tasks(folder, Path(temporary))["train"]
+        message = Path((folder / "spam.list").read_text().split("\n", 1)[0])
         for program in ("spamnb", "bogofilter"):
-            if program in made["train"]:
-                run(made["train"][program])
+            if program in training:
+                run(training[program])
         commands = {"spamnb classify": [*SPAMNB, "classify", "-m", f"{temporary}/m"]}
         if bogofilter := shutil.which("bogofilter"):
             commands["bogofilter"] = [bogofilter, "-d", f"{temporary}/bogofilter", "-T"]
         commands["spamnb --help"] = [*SPAMNB, "--help"]
         commands["python: import click, numpy"] = [*PYTHON, "-c", "import click, numpy"]
         commands["python: import click"] = [*PYTHON, "-c", "import click"]
-        return in_turn(commands, runs, one)
+        return in_turn(commands, runs, message)
 
 
-def table(measured: dict[str, Any]) -> str:
+def format_result(result: dict[str, Any]) -> str:
     lines = []
-    for name, figures in measured["programs"].items():
-        rate = measured["messages"] / figures["seconds"]
+    for name, figures in result["programs"].items():
+        rate = result["messages"] / figures["seconds"]
         lines.append(
-            f"{measured['messages']:>8,} {measured['task']:<9} {name:<16} {figures['seconds']:8.2f} s {rate:9,.0f}/s"
+            f"{result['messages']:>8,} {result['task']:<9} {name:<16} {figures['seconds']:8.2f} s {rate:9,.0f}/s"
             f" {figures['cpu']:8.2f} s cpu {figures['MB']:7.0f} MB  × {figures['times']:.2f}"
         )
-    lines.append(f"{'':18} reading alone {measured['reading']:7.2f} s")
+    lines.append(f"{'':18} reading alone {result['reading']:7.2f} s")
     return "\n".join(lines)
 
 
@@ -176,31 +175,32 @@ def main() -> None:
     parser.add_argument("--of", choices=sorted(CORPORA), default="mail")
     parser.add_argument("--sizes", default="1000,28098")
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--keep", type=Path, help="folder for the repeated messages, used again when it holds them")
+    parser.add_argument("--keep", type=Path, help="folder for the collection, which later runs use again")
     parser.add_argument("--latency", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--scikit-learn", nargs=2, help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.scikit_learn:
-        scikit_learn(chosen.corpora, *chosen.scikit_learn)
+    arguments = parser.parse_args()
+    if arguments.scikit_learn:
+        scikit_learn(arguments.corpora, *arguments.scikit_learn)
         return
-    if chosen.latency:
-        found = latency(chosen.corpora, chosen.of, chosen.runs)
-        if chosen.json:
-            print(json.dumps(found))
+    if arguments.latency:
+        programs = latency(arguments.corpora, arguments.of, arguments.runs)
+        if arguments.json:
+            print(json.dumps(programs))
         else:
-            for name, figures in found.items():
+            for name, figures in programs.items():
                 print(
                     f"{name:<28} {1000 * figures['seconds']:7.1f} ms  {figures['MB']:5.0f} MB  × {figures['times']:.2f}"
                 )
         return
-    all_ = []
-    for measured in sizes(chosen.corpora, chosen.of, map(int, chosen.sizes.split(",")), chosen.runs, chosen.keep):
-        all_.append(measured)
-        if not chosen.json:
-            print(table(measured), flush=True)
-    if chosen.json:
-        print(json.dumps(all_))
+    tables = []
+    numbers = map(int, arguments.sizes.split(","))
+    for result in sizes(arguments.corpora, arguments.of, numbers, arguments.runs, arguments.keep):
+        tables.append(result)
+        if not arguments.json:
+            print(format_result(result), flush=True)
+    if arguments.json:
+        print(json.dumps(tables))
 
 
 if __name__ == "__main__":

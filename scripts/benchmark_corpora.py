@@ -1,11 +1,11 @@
-"""What benchmark.py measures on: mail as it is, and newsgroup posts.
+"""The two collections of benchmark.py: mail, and newsgroup posts.
 
-*mail* is SpamAssassin's mail four times and today's HTML mail ten times, 28,098 messages and 258 MB; a third of them,
-seven of ten bytes, are HTML or in parts. *posts* are those of 20 Newsgroups, 18,846, nearly all of them plain text.
+"mail" has SpamAssassin's mail four times and modern phishing ten times: 28,098 messages, 258 MB. A third of the
+messages, and 70 % of the bytes, are HTML or multipart. "posts" has the 18,846 posts of 20 Newsgroups, nearly all of
+them plain text.
 
-Each repetition respells words, so that the vocabulary grows as that of real mail does: four of ten of the rarer words
-are new, in the host names of links too. Base64 and the syntax of MIME stay as they are. Sizes beyond the collection
-repeat it.
+Each repetition changes 40 % of the rarer words, also in the host names of links, so that the vocabulary grows like the
+vocabulary of real mail. Base64 and the syntax of MIME do not change. A size above a collection's size repeats it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SYNTAX = re.compile(rb"--|(?i:content-)|[A-Za-z0-9+/]{50,}={0,2}\r?\Z|[^\n]{0,20
 
 
 class Part(NamedTuple):
-    """Folders of messages of one class, and how often each of them is there."""
+    """Folders of messages of one class, and the number of times that the collection has them."""
 
     label: str
     pattern: str  # below the corpora's folder
@@ -36,15 +36,15 @@ CORPORA = {
         *(Part("spam", f"spamassassin/{folder}", 4) for folder in ("spam", "spam_2")),
         Part("spam", "modern/phishing", 10),
     ],
-    # Two classes, since the programs beside spamnb know no more: computers and all else.
+    # Two classes, because bogofilter has no more: computers, and all other groups.
     "posts": [Part("spam", "20news-bydate/*/comp.*", 1)]
     + [Part("ham", f"20news-bydate/*/{group}.*", 1) for group in ("alt", "misc", "rec", "sci", "soc", "talk")],
 }
 
 
 def messages(corpora: Path, of: str) -> list[tuple[str, Path, int]]:
-    """(label, path, repetition), spread so that every n-th is a fair sample."""
-    found = []
+    """Return (label, path, repetition) of a collection's messages, in a random order."""
+    out = []
     for label, pattern, times in CORPORA[of]:
         paths = [
             path
@@ -54,39 +54,39 @@ def messages(corpora: Path, of: str) -> list[tuple[str, Path, int]]:
         ]
         if not paths:
             sys.exit(f"{corpora / pattern}: no messages")
-        found += [(label, path, repetition) for repetition in range(times) for path in paths]
-    return sorted(found, key=lambda one: zlib.crc32(f"{one[1]} {one[2]}".encode()))
+        out += [(label, path, repetition) for repetition in range(times) for path in paths]
+    return sorted(out, key=lambda message: zlib.crc32(f"{message[1]} {message[2]}".encode()))
 
 
-def respelt(raw: bytes, repetition: int, kept: set[bytes]) -> bytes:
-    """Return the message with four of ten of its rarer words misspelt, other ones in each repetition."""
+def change_words(raw: bytes, repetition: int, common: set[bytes]) -> bytes:
+    """Return the message with 40 % of its words changed, except ``common`` ones; each repetition changes others."""
     letters = b"%c%c" % (97 + repetition // 26 % 26, 97 + repetition % 26)
 
-    def new(found: re.Match[bytes]) -> bytes:
-        word = found[0]
-        return word + letters if word not in kept and zlib.crc32(word + letters) % 10 < 4 else word
+    def change(match: re.Match[bytes]) -> bytes:
+        word = match[0]
+        return word + letters if word not in common and zlib.crc32(word + letters) % 10 < 4 else word
 
     head, blank, body = raw.partition(b"\n\n")
-    lines = [line if SYNTAX.match(line) else WORD.sub(new, line) for line in body.split(b"\n")]
-    # Of the header section only the Subject changes: Content-Type must stay what it is.
-    head = re.sub(rb"(?mi)^Subject:.*$", lambda found: b"Subject:" + WORD.sub(new, found[0][8:]), head, count=1)
+    lines = [line if SYNTAX.match(line) else WORD.sub(change, line) for line in body.split(b"\n")]
+    # Only the Subject changes in the header section, because Content-Type must stay valid.
+    head = re.sub(rb"(?mi)^Subject:.*$", lambda match: b"Subject:" + WORD.sub(change, match[0][8:]), head, count=1)
     return head.replace(b"\n", b"\nX-Repetition: %d\n" % repetition, 1) + blank + b"\n".join(lines)
 
 
 def build(corpora: Path, of: str, folder: Path, size: int) -> Path:
-    """Make a folder ham and a folder spam of together ``size`` messages."""
+    """Write ``size`` messages to the folders ham and spam, and their paths to ham.list and spam.list."""
     source = messages(corpora, of)
-    common: Counter[bytes] = Counter()
+    word_counts: Counter[bytes] = Counter()
     for _, path, _ in source[:2000]:
-        common.update(set(WORD.findall(path.read_bytes())))
-    kept = {word for word, _ in common.most_common(3000)}
+        word_counts.update(set(WORD.findall(path.read_bytes())))
+    common = {word for word, _ in word_counts.most_common(3000)}
     for number in range(size):
         label, path, repetition = source[number % len(source)]
-        place = folder / label / f"{number // 1000:03}"
-        place.mkdir(parents=True, exist_ok=True)
+        part = folder / label / f"{number // 1000:03}"
+        part.mkdir(parents=True, exist_ok=True)
         raw = path.read_bytes()
         repetition += 10 * (number // len(source))
-        (place / f"{number % 1000:03}").write_bytes(respelt(raw, repetition, kept) if repetition else raw)
+        (part / f"{number % 1000:03}").write_bytes(change_words(raw, repetition, common) if repetition else raw)
     for label in ("spam", "ham"):
         paths = sorted(str(path) for path in (folder / label).rglob("*") if path.is_file())
         (folder / f"{label}.list").write_text("".join(path + "\n" for path in paths))

@@ -1,9 +1,9 @@
-"""Microseconds of the processor that reading a message takes, beside the standard library's email package.
+"""Measure the processor time of reading a message, and of parsing it by the standard library's email package.
 
     python scripts/benchmark_message.py FOLDER...
 
-Reading makes a row of token counts; email (policy compat32) only splits header and parts. The two take turns over the
-same messages in memory, three times each; the best counts. On a busy machine look at the ratio.
+Reading makes a row of token counts; email (policy compat32) only splits header and parts. The two take turns three
+times, with the same messages in memory, and the best time counts. On a busy machine compare only the ratio.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What the reader of HTML calls visible and hidden in real mail, beside what headless Chromium paints.
+"""Compare the text that spamnb reads as visible with the text that headless Chromium paints, in real mail.
 
     python scripts/compare_chromium.py FOLDER... [--pages 391] [--each]
 
-Each HTML part is shown twice, once with all its letters transparent: text is seen where pixels differ. Text that covers
-other text is looked at by itself. Left out is what is hardly seen (pixels differ by 6 to 26 of 255), what no page shows
-as text of its own or all the time (titles, options, input fields, marquees), and what stands 12,000 pixels down. The
-browser runs no scripts and reaches no network; every picture is a gray point. It prints the share of the visible
-characters that are read as visible, the share of the hidden characters that are kept out, and with --each the text that
-the two see differently.
+Each HTML part is painted twice, the second time with transparent letters: text is visible if its pixels differ. Text
+that covers other text is painted alone. Three kinds of text are not compared: text of low contrast (pixels differ by 6
+to 26 of 255), text that is not always shown (titles, options, input fields, marquees), and text more than 12,000 pixels
+down the page. The browser runs no scripts and has no network; every picture is a gray point. The script prints the
+share of the visible characters that are read as visible, the share of the hidden characters that are read as hidden,
+and with --each the text on which the two differ.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from spamnb.reader.message import Message, parse
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests")]
 from chromium import Chromium, Page  # noqa: E402
 
-WIDTH, MAX_HEIGHT = 1200, 12_000  # pixels of a page; what stands below is left out
-HARDLY = (6, 26)  # of 255; text whose pixels differ by so much from what is under it is neither seen nor hidden
+WIDTH, MAX_HEIGHT = 1200, 12_000  # pixels of a page; text further down is not compared
+LOW_CONTRAST = (6, 26)  # of 255; text whose pixels differ by this from the background is neither visible nor hidden
 MIN_LETTER = 2.5  # pixels; smaller letters are hidden
-MAX_ALONE = 150  # pieces of text of one page that are looked at by themselves
-BELOW = 256  # stands for the difference of what is too far below
+MAX_ALONE = 150  # text nodes of one page that are painted alone
+BELOW = 256  # the difference of text below MAX_HEIGHT, which is not painted
 NO_TEXT = frozenset("script style template iframe noembed noframes title".split())  # titles the reader puts last
 NEITHER = frozenset("marquee option select textarea input".split())
 
 GRAY_POINT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mOor6//DwAFhAKAUS+cWAAAAABJRU5ErkJggg=="
-# The text nodes in order: text, tag of what is around, size of its letters, and rectangles.
+# The text nodes in order: text, names of the elements around it, size of its letters, and rectangles.
 COLLECT = """(() => {
   const nodes = window.nodes = [], walker = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) nodes.push(walker.currentNode);
@@ -69,25 +69,25 @@ HIGHLIGHT = """(() => {
 
 @dataclass
 class Agreement:
-    """Characters, blanks left out, and the pieces of text on which the two differ."""
+    """Numbers of characters without spaces, and the texts on which the two differ."""
 
-    seen: int = 0
-    seen_read: int = 0
+    visible: int = 0
+    visible_read: int = 0  # visible characters that are read as visible
     hidden: int = 0
-    hidden_kept: int = 0
-    hardly: int = 0
+    hidden_read: int = 0  # hidden characters that are read as hidden, or not at all
+    low_contrast: int = 0
     missed: list[str] = field(default_factory=list)
     leaked: list[str] = field(default_factory=list)
 
     def add(self, other: Agreement) -> None:
-        for name in ("seen", "seen_read", "hidden", "hidden_kept", "hardly", "missed", "leaked"):
+        for name in ("visible", "visible_read", "hidden", "hidden_read", "low_contrast", "missed", "leaked"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def __str__(self) -> str:
-        read, kept = self.seen_read / max(self.seen, 1), self.hidden_kept / max(self.hidden, 1)
+        visible, hidden = self.visible_read / max(self.visible, 1), self.hidden_read / max(self.hidden, 1)
         return (
-            f"visible characters {self.seen}, read {100 * read:.3f} %; hidden {self.hidden},"
-            f" kept out {100 * kept:.3f} %; hardly seen {self.hardly}"
+            f"visible characters {self.visible}, read as visible {100 * visible:.3f} %; hidden {self.hidden},"
+            f" not read as visible {100 * hidden:.3f} %; of low contrast {self.low_contrast}"
         )
 
 
@@ -100,8 +100,8 @@ class Browser(Chromium):
             self._answer(message["params"], message["sessionId"])
         return message
 
-    def _answer(self, asked: dict[str, Any], session: str) -> None:
-        url, request, kind = asked["request"]["url"], asked["requestId"], asked["resourceType"]
+    def _answer(self, paused: dict[str, Any], session: str) -> None:
+        url, request, kind = paused["request"]["url"], paused["requestId"], paused["resourceType"]
         if url.startswith(("file:", "data:", "about:")) and kind == "Document":
             self.send("Fetch.continueRequest", session, requestId=request)
         elif kind == "Image":
@@ -136,7 +136,7 @@ def pixels(page: Page, x: float, y: float, width: float, height: float) -> np.nd
 
 
 def html_parts(raw: bytes) -> Iterator[bytes]:
-    """Return the HTML documents of a message in UTF-8."""
+    """Yield the HTML documents of a message in UTF-8."""
     for part in email.message_from_bytes(raw).walk():
         if part.get_content_type() == "text/html":
             octets = part.get_payload(decode=True)
@@ -151,23 +151,23 @@ NO_WIDTH = frozenset("\u200b\u200c\u200d\u200e\u200f\u034f\ufeff\u00ad\0\u2060\u
 
 
 def characters(text: str) -> str:
-    """Without blanks and what has no width."""
+    """Return the text without spaces and characters without width."""
     return "".join([letter for letter in text if not (letter.isspace() or letter in NO_WIDTH)])
 
 
-def most(difference: np.ndarray, rects: list[list[float]]) -> int:
-    """Return the largest difference of pixels in rectangles. Their left and right edges may show other text."""
-    found = 0
+def max_in(difference: np.ndarray, rects: list[list[float]]) -> int:
+    """Return the largest value in rectangles, without their left and right edges, which may show other text."""
+    largest = 0
     for left, top, right, bottom in rects:
         edge = 2 if right - left > 8 else 0
         columns = slice(max(0, int(left) + edge), max(0, int(right) + 1 - edge))
         part = difference[max(0, int(top)) : max(0, int(bottom) + 1), columns]
-        found = max(found, int(part.max(initial=0)))
-    return found
+        largest = max(largest, int(part.max(initial=0)))
+    return largest
 
 
-def painted(page: Page, html: bytes, path: Path) -> list[tuple[str, list[str], int]]:
-    """Return a page's text nodes: text, tags around it, and the difference of its pixels from the background."""
+def paint(page: Page, html: bytes, path: Path) -> list[tuple[str, list[str], int]]:
+    """Return a page's text nodes: text, names of the elements around it, and its difference from the background."""
     path.write_bytes(b"\xef\xbb\xbf" + html.replace(b"cid:", b"http://x/"))
     page.look(WIDTH)
     page.go(path.as_uri())
@@ -179,81 +179,81 @@ def painted(page: Page, html: bytes, path: Path) -> list[tuple[str, list[str], i
     page.ask("CSS.setStyleSheetText", styleSheetId=sheet, text=CLEAR)
     difference = np.abs(with_text - pixels(page, 0, 0, WIDTH, high)).max(axis=2)
     page.ask("CSS.setStyleSheetText", styleSheetId=sheet, text=ALONE)
-    covered = np.zeros(difference.shape, np.int16)
-    found: list[tuple[str, list[str], int]] = []
-    seen: list[int] = []
+    n_texts = np.zeros(difference.shape, np.int16)  # visible texts at each pixel
+    results: list[tuple[str, list[str], int]] = []
+    visible: list[int] = []
     for number, (text, around, size, rects) in enumerate(nodes):
-        by = most(difference, rects) if (size or 0) >= MIN_LETTER and characters(text) else 0
+        contrast = max_in(difference, rects) if (size or 0) >= MIN_LETTER and characters(text) else 0
         if rects and min(rect[1] for rect in rects) >= MAX_HEIGHT:
-            by = BELOW
-        found.append((text, around, by))
-        if HARDLY[0] < by < BELOW:
-            seen.append(number)
+            contrast = BELOW
+        results.append((text, around, contrast))
+        if LOW_CONTRAST[0] < contrast < BELOW:
+            visible.append(number)
             for left, top, right, bottom in rects:
                 rows = slice(max(0, int(top) + 2), max(0, int(bottom) - 1))
                 columns = slice(max(0, int(left) + 2), max(0, int(right) - 1))
-                covered[rows, columns] += 1
-    left = MAX_ALONE
-    for number in seen:
-        text, around, _ = found[number]
+                n_texts[rows, columns] += 1
+    n_left = MAX_ALONE
+    for number in visible:
+        text, around, _ = results[number]
         rects = nodes[number][3]
-        if left and most(covered, rects) > 1:
-            left -= 1
+        if n_left and max_in(n_texts, rects) > 1:
+            n_left -= 1
             boxes = [rect for rect in rects if rect[2] > 0 and rect[3] > 0 and rect[1] < high]
             x, y = max(0, min(rect[0] for rect in boxes)), max(0, min(rect[1] for rect in boxes))
             width = min(WIDTH, max(rect[2] for rect in boxes)) - x
             height = min(high, max(rect[3] for rect in boxes)) - y
             if width <= 0 or height <= 0:
-                found[number] = (text, around, 0)
+                results[number] = (text, around, 0)
                 continue
             page.run('CSS.highlights.delete("alone")')
             before = pixels(page, x, y, width, height)
             page.run(HIGHLIGHT % number)
-            by = int(np.abs(before - pixels(page, x, y, width, height)).max(initial=0))
-            found[number] = (text, around, by)
-    return found
+            contrast = int(np.abs(before - pixels(page, x, y, width, height)).max(initial=0))
+            results[number] = (text, around, contrast)
+    return results
 
 
 def compare(nodes: list[tuple[str, list[str], int]], page: Message) -> Agreement:
-    """Chromium's text nodes beside the reader's two texts, which stand in the same order."""
-    found = Agreement()
+    """Compare Chromium's text nodes with the reader's visible and hidden text, which have the same order."""
+    agreement = Agreement()
     texts = [characters("".join(page.texts)), characters(page.hidden)]
-    at = [0, 0]
-    for data, around, by in nodes:
+    positions = [0, 0]  # in the two texts
+    for data, around, contrast in nodes:
         text = characters(data)
         if not text or not NO_TEXT.isdisjoint(around):
             continue
-        neither = not NEITHER.isdisjoint(around)
-        order = (0, 1) if by > HARDLY[1] or neither else (1, 0)
-        which = next((i for i in order if texts[i].startswith(text, at[i])), None)
-        if which is None:  # somewhat later, where the two differ on what is in between
-            ahead = min(3000, 100 + 40 * len(text))  # a short text stands in many places
-            places = {i: texts[i].find(text, at[i], at[i] + len(text) + ahead) for i in order}
-            which = min((i for i in order if places[i] >= 0), key=lambda i: places[i] - at[i], default=None)
+        is_ignored = not NEITHER.isdisjoint(around)
+        order = (0, 1) if contrast > LOW_CONTRAST[1] or is_ignored else (1, 0)
+        which = next((i for i in order if texts[i].startswith(text, positions[i])), None)
+        if which is None:  # the reader has other text in between, so search further on
+            distance = min(3000, 100 + 40 * len(text))  # shorter for a short text, which occurs more often
+            matches = {i: texts[i].find(text, positions[i], positions[i] + len(text) + distance) for i in order}
+            which = min((i for i in order if matches[i] >= 0), key=lambda i: matches[i] - positions[i], default=None)
             if which is not None:
-                at[which] = places[which]
+                positions[which] = matches[which]
         if which is not None:
-            at[which] += len(text)
-        if neither or by == BELOW:
+            positions[which] += len(text)
+        if is_ignored or contrast == BELOW:
             continue
-        if HARDLY[0] <= by <= HARDLY[1]:
-            found.hardly += len(text)
-        elif by > HARDLY[1]:
-            found.seen += len(text)
-            found.seen_read += len(text) * (which == 0)
+        if LOW_CONTRAST[0] <= contrast <= LOW_CONTRAST[1]:
+            agreement.low_contrast += len(text)
+        elif contrast > LOW_CONTRAST[1]:
+            agreement.visible += len(text)
+            agreement.visible_read += len(text) * (which == 0)
             if which != 0:
-                what = "hidden" if which == 1 else "absent"
-                found.missed.append(f"{by} <{'<'.join(around[:3])}> {what}: {data.strip()}")
+                reading = "hidden" if which == 1 else "absent"
+                agreement.missed.append(f"{contrast} <{'<'.join(around[:3])}> {reading}: {data.strip()}")
         else:
-            found.hidden += len(text)
-            found.hidden_kept += len(text) * (which != 0)
+            agreement.hidden += len(text)
+            agreement.hidden_read += len(text) * (which != 0)
             if which == 0:
-                found.leaked.append(f"{by} <{'<'.join(around[:3])}>: {data.strip()}")
-    return found
+                agreement.leaked.append(f"{contrast} <{'<'.join(around[:3])}>: {data.strip()}")
+    return agreement
 
 
 def messages(folders: list[str], count: int) -> list[Path]:
-    """As many files as asked for, evenly from all of the folders."""
+    """Return ``count`` files, evenly from all folders."""
     paths = sorted(path for folder in folders for path in Path(folder).rglob("*") if path.is_file())
     count = min(count, len(paths))
     return [paths[i * len(paths) // count] for i in range(count)]
@@ -262,22 +262,22 @@ def messages(folders: list[str], count: int) -> list[Path]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+")
-    parser.add_argument("--pages", type=int, default=391, help="messages, evenly from all")
-    parser.add_argument("--each", action="store_true", help="print what the two see differently")
+    parser.add_argument("--pages", type=int, default=391, help="number of messages, evenly from all folders")
+    parser.add_argument("--each", action="store_true", help="print the texts on which the two differ")
     arguments = parser.parse_args()
     total = Agreement()
     pages = 0
-    with open_page() as shown, tempfile.TemporaryDirectory() as folder:
+    with open_page() as browser_page, tempfile.TemporaryDirectory() as folder:
         for path in messages(arguments.folders, arguments.pages):
             for html in html_parts(path.read_bytes()):
                 pages += 1
                 page = parse(b"Content-Type: text/html; charset=utf-8\n\n" + html)
-                found = compare(painted(shown, html, Path(folder) / "page.html"), page)
-                total.add(found)
-                if arguments.each and (found.missed or found.leaked):
-                    print(f"{path}: {found}")
-                    print("".join([f"  not read: {text[:150]!r}\n" for text in found.missed[:8]]), end="")
-                    print("".join([f"  not kept out: {text[:150]!r}\n" for text in found.leaked[:8]]), end="")
+                agreement = compare(paint(browser_page, html, Path(folder) / "page.html"), page)
+                total.add(agreement)
+                if arguments.each and (agreement.missed or agreement.leaked):
+                    print(f"{path}: {agreement}")
+                    print("".join([f"  not read: {text[:150]!r}\n" for text in agreement.missed[:8]]), end="")
+                    print("".join([f"  read as visible: {text[:150]!r}\n" for text in agreement.leaked[:8]]), end="")
     print(f"{pages} pages: {total}")
     return 0
 

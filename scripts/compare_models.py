@@ -1,8 +1,9 @@
 """Accuracy of every model on the same tokens: 20 Newsgroups by date, and the SpamAssassin corpus by md5.
 
-20news-bydate is trained on train/ and judged on test/ (headers that leak the group left out); of SpamAssassin the
-messages whose md5(file name) is even are learned, the others judged. Estimators see rows of spamnb's tokens, Gaussian
-ones a latent semantic analysis of them; "spamnb" rows are the model types as the command line makes them.
+Models of 20news-bydate learn train/ and classify test/, without the header fields that name the group. Models of
+SpamAssassin learn the messages whose md5(file name) is even and classify the others. Estimators are fitted to rows of
+spamnb's tokens, Gaussian estimators to a latent semantic analysis of these rows. The "spamnb" rows are the model types
+of the command line.
 
     SPAMNB_CORPORA=… python scripts/compare_models.py [--corpus 20news|spamassassin]
 """
@@ -41,34 +42,34 @@ from spamnb.sources.spec import find_labelled_entries
 from spamnb.training import model_of
 
 
-def corpus(name: str, folder: Path) -> tuple[list[Entry], list[Entry]]:
+def read_corpus(name: str, folder: Path) -> tuple[list[Entry], list[Entry]]:
     if name == "20news":
         parts = (f"{folder}/20news-bydate/train", f"{folder}/20news-bydate/test")
         train, test = (list(find_labelled_entries([part], complain)) for part in parts)
         return train, test
-    every = list(find_labelled_entries(sources(name, folder), complain))
-    even = np.array([md5(entry) % 2 == 0 for entry in every])
-    return list(compress(every, even)), list(compress(every, ~even))
+    entries = list(find_labelled_entries(sources(name, folder), complain))
+    is_even = np.array([md5(entry) % 2 == 0 for entry in entries])
+    return list(compress(entries, is_even)), list(compress(entries, ~is_even))
 
 
 def estimators(
-    learn: csr_array, y: np.ndarray, ask: csr_array, tokens: list[str]
+    train: csr_array, y: np.ndarray, test: csr_array, tokens: list[str]
 ) -> Iterator[tuple[str, Any, Any, Any]]:
-    """Yield (name, estimator, rows to learn, rows to classify)."""
+    """Yield (name, estimator, training rows, test rows)."""
     for alpha in (1.0, 0.01):
-        yield f"Bernoulli, α={alpha:g}", BernoulliNB(alpha), learn, ask
-        yield f"multinomial, α={alpha:g}", MultinomialNB(alpha), learn, ask
-        yield f"boolean multinomial, α={alpha:g}", MultinomialNB(alpha, binary=True), learn, ask
-    columns = np.argsort(-np.bincount(learn.indices, minlength=learn.shape[1]), kind="stable")[:2000]
-    few = [np.minimum(rows[:, columns].toarray(), 2) for rows in (learn, ask)]
+        yield f"Bernoulli, α={alpha:g}", BernoulliNB(alpha), train, test
+        yield f"multinomial, α={alpha:g}", MultinomialNB(alpha), train, test
+        yield f"boolean multinomial, α={alpha:g}", MultinomialNB(alpha, binary=True), train, test
+    columns = np.argsort(-np.bincount(train.indices, minlength=train.shape[1]), kind="stable")[:2000]
+    few = [np.minimum(rows[:, columns].toarray(), 2) for rows in (train, test)]
     yield "categorical (0, 1, more) of the 2,000 commonest, α=1", CategoricalNB(1.0, min_categories=3), *few
-    unit = [csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape) for rows in (learn, ask)]
+    unit = [csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape) for rows in (train, test)]
     for rows in unit:
         lengths = np.diff(rows.indptr)
         rows.data /= np.sqrt(np.repeat(lengths, lengths))
     yield "logistic on 0/1 rows of length 1, C=1000", LogisticRegression(1000.0, tol=1e-5), *unit
-    embedding = fit_embedding("lsa:100", learn, tokens)
-    dense = embedding.transform(learn), embedding.transform(ask)
+    embedding = fit_embedding("lsa:100", train, tokens)
+    dense = embedding.transform(train), embedding.transform(test)
     for name, model in (
         ("Gaussian naive Bayes", GaussianNB()),
         ("LDA", LinearDiscriminantAnalysis()),
@@ -78,38 +79,38 @@ def estimators(
         yield f"{name} on lsa:100", model, *dense
 
 
-def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, float, float]]:
-    """(name, accuracy, seconds) of the command line's models, judged by the most probable class."""
-    counted = count_parallel(learn, TokenOptions(), complain)
-    for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
+def model_types(train: list[Entry], test: list[Entry]) -> Iterator[tuple[str, float, float]]:
+    """Yield (name, accuracy, seconds) of the command line's models; the prediction is the likeliest class."""
+    training_set = count_parallel(train, TokenOptions(), complain)
+    for settings in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
                  {"model_type": "boolean"}):  # fmt: skip
         started = time.perf_counter()
-        right = 0
-        with Classifier(model_of(counted, Settings(**what))) as classifier:
-            for entry in ask:
+        n_right = 0
+        with Classifier(model_of(training_set, Settings(**settings))) as classifier:
+            for entry in test:
                 p = classifier.classify(entry.read()).probabilities
-                right += max(p, key=p.__getitem__) == entry.label
-        name = ", ".join(str(value) for value in what.values()) or "default"
-        yield f"spamnb: {name}", right / len(ask), time.perf_counter() - started
+                n_right += max(p, key=p.__getitem__) == entry.label
+        name = ", ".join(str(value) for value in settings.values()) or "default"
+        yield f"spamnb: {name}", n_right / len(test), time.perf_counter() - started
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", choices=["20news", "spamassassin"], action="append")
     for name in parser.parse_args().corpus or ["20news", "spamassassin"]:
-        learn, ask = corpus(name, corpora_folder())
+        train, test = read_corpus(name, corpora_folder())
         vectorizer = MailVectorizer()
-        X = vectorizer.fit_transform(entry.read() for entry in learn)
-        T = vectorizer.transform(entry.read() for entry in ask)
-        y, truth = (np.array([entry.label for entry in part]) for part in (learn, ask))
-        print(f"{name}: {len(learn)} learned, {len(ask)} judged, {len(vectorizer.tokens_)} tokens")
+        X = vectorizer.fit_transform(entry.read() for entry in train)
+        T = vectorizer.transform(entry.read() for entry in test)
+        y, truth = (np.array([entry.label for entry in part]) for part in (train, test))
+        print(f"{name}: {len(train)} learned, {len(test)} classified, {len(vectorizer.tokens_)} tokens")
         print(f"  {'accuracy %':>10}  {'seconds':>8}")
-        for title, model, rows, rows_to_classify in estimators(X, y, T, list(vectorizer.tokens_)):
+        for title, model, train_rows, test_rows in estimators(X, y, T, list(vectorizer.tokens_)):
             started = time.perf_counter()
-            right = (model.fit(rows, y).predict(rows_to_classify) == truth).mean()
-            print(f"  {100 * right:>10.2f}  {time.perf_counter() - started:>8.2f}  {title}", flush=True)
-        for what, share, seconds in model_types(learn, ask):
-            print(f"  {100 * share:>10.2f}  {seconds:>8.2f}  {what}", flush=True)
+            accuracy = (model.fit(train_rows, y).predict(test_rows) == truth).mean()
+            print(f"  {100 * accuracy:>10.2f}  {time.perf_counter() - started:>8.2f}  {title}", flush=True)
+        for title, accuracy, seconds in model_types(train, test):
+            print(f"  {100 * accuracy:>10.2f}  {seconds:>8.2f}  {title}", flush=True)
 
 
 if __name__ == "__main__":

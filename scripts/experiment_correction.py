@@ -1,9 +1,9 @@
-"""Chooses the constants of the correction: penalty and passes.
+"""Compare constants of the correction: penalty and passes.
 
-Each corpus is halved several times, by md5 of a number and the message's name: one half is learned, the other judged.
-It prints means over the halvings and the standard deviation of 1-ROCA%. Seconds are CPU time of training and judging
-without reading mail. "by chance" is the expected calibration error that the same probabilities would have if they were
-true. 20 Newsgroups is split by date, once, and its figure is accuracy.
+Each corpus is halved several times, by md5 of a number and the message's name. One half is learned, the other half is
+classified. Figures are means over the halvings, and the standard deviation of 1-ROCA%. Seconds are CPU time of training
+and classifying without reading mail. "by chance" is the expected calibration error that the same probabilities would
+have if they were true. 20 Newsgroups is split by date, once, and its figure is accuracy.
 
     SPAMNB_CORPORA=… python scripts/experiment_correction.py [--corpus NAME]... [--halvings 3] [--only WORDS]
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,10 +48,10 @@ MODELS: dict[str, tuple[Settings, dict[str, Any]]] = {
 
 
 @contextmanager
-def constants(changed: dict[str, Any]) -> Iterator[None]:
-    """Import the learner's module with other constants."""
-    before = {name: getattr(corrected, name) for name in changed}
-    for name, value in changed.items():
+def change_constants(constants: dict[str, Any]) -> Iterator[None]:
+    """Change constants of the learner's module within the context."""
+    before = {name: getattr(corrected, name) for name in constants}
+    for name, value in constants.items():
         setattr(corrected, name, value)
     try:
         yield
@@ -61,41 +60,41 @@ def constants(changed: dict[str, Any]) -> Iterator[None]:
             setattr(corrected, name, value)
 
 
-def mail(name: str, root: Path, folder: Path) -> Mail:
+def read_mail(name: str, root: Path) -> Mail:
     specs = [f"{root}/20news-bydate/{part}" for part in ("train", "test")] if name == "20news" else sources(name, root)
-    found = list(find_labelled_entries(specs, complain))
-    made = count_parallel(found, TokenOptions(), complain)
-    return make_mail(made, [entry.name for entry in found])
+    entries = list(find_labelled_entries(specs, complain))
+    return make_mail(count_parallel(entries, TokenOptions(), complain), [entry.name for entry in entries])
 
 
-def halves(name: str, of: Mail, halving: int) -> np.ndarray:
-    """Which places are judged."""
+def test_half(name: str, mail: Mail, halving: int) -> np.ndarray:
+    """Return whether each message is classified and not learned."""
     if name == "20news":
-        return np.array(["20news-bydate/test" in own for own in of.names])
-    hashes = [hashlib.md5(f"{halving}:{own.rsplit('/', 1)[-1]}".encode()).digest() for own in of.names]
-    return np.array([own[0] % 2 == 1 for own in hashes])
+        return np.array(["20news-bydate/test" in path for path in mail.names])
+    digests = [hashlib.md5(f"{halving}:{path.rsplit('/', 1)[-1]}".encode()).digest() for path in mail.names]
+    return np.array([digest[0] % 2 == 1 for digest in digests])
 
 
-def judged(of: Mail, asked: np.ndarray, settings: Settings) -> tuple[Result, float]:
+def evaluate(mail: Mail, is_test: np.ndarray, settings: Settings) -> tuple[Result, float]:
     started = time.process_time()
-    answers = evaluate_positions(of, settings, of.training_set.minus(asked), asked)
-    return make_result([answers[place] for place in sorted(answers)], "", settings.spam), time.process_time() - started
+    results = evaluate_positions(mail, settings, mail.training_set.minus(is_test), is_test)
+    seconds = time.process_time() - started
+    return make_result([results[position] for position in sorted(results)], "", settings.spam), seconds
 
 
 def by_chance(p: np.ndarray, draws: int = 200) -> float:
     """Return the mean expected calibration error if messages are spam with exactly these probabilities (n,)."""
-    drawn = np.random.default_rng(0).random((draws, len(p))) < p
-    errors = [expected_calibration_error(reliability_table(truth, np.c_[1 - p, p], positive=1)) for truth in drawn]
+    truths = np.random.default_rng(0).random((draws, len(p))) < p
+    errors = [expected_calibration_error(reliability_table(truth, np.c_[1 - p, p], positive=1)) for truth in truths]
     return float(np.mean(errors))
 
 
-def figures(found: Result) -> list[float]:
-    if len(found.classes) > 2:
-        return [100 * float((found.probabilities.argmax(axis=1) == found.truth).mean())]
-    spam = found.classes.index("spam")
-    truth, scores = found.truth == spam, found.margins[:, spam]
-    p = found.probabilities[:, spam]
-    errors = error_rates(truth, found.verdicts == spam)
+def figures(result: Result) -> list[float]:
+    if len(result.classes) > 2:
+        return [100 * float((result.probabilities.argmax(axis=1) == result.truth).mean())]
+    spam = result.classes.index("spam")
+    truth, scores = result.truth == spam, result.margins[:, spam]
+    p = result.probabilities[:, spam]
+    errors = error_rates(truth, result.verdicts == spam)
     missed = 100 * float(least_missed_spam(roc_counts(truth, scores), 0.001))
     calibration = expected_calibration_error(reliability_table(truth, np.c_[1 - p, p], positive=1))
     return [one_minus_roca(truth, scores), missed, calibration, by_chance(p), errors.hm.value, errors.sm.value]
@@ -105,26 +104,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", choices=CORPORA, action="append")
     parser.add_argument("--halvings", type=int, default=3)
-    parser.add_argument("--only", help="models whose name holds one of these words, comma-separated")
-    given = parser.parse_args()
-    wanted = [name for name in MODELS if not given.only or any(word in name for word in given.only.split(","))]
-    for name in given.corpus or CORPORA:
-        with tempfile.TemporaryDirectory() as folder:
-            of = mail(name, corpora_folder(), Path(folder))
-            halvings = range(1 if name == "20news" else given.halvings)
-            heads = "accuracy %" if name == "20news" else "1-ROCA%, sm% at hm% ≤ .1, ECE%, by chance, hm%, sm%"
-            print(f"{name}, {len(halvings)} halvings: {heads}; CPU seconds; ± of the first", flush=True)
-            for model in wanted:
-                settings, changed = MODELS[model]
-                with constants(changed):
-                    rows = []
-                    for halving in halvings:
-                        found, seconds = judged(of, halves(name, of, halving), settings)
-                        rows.append([*figures(found), seconds])
-                print(
-                    f"  {model:18}", *(f"{value:8.4f}" for value in np.mean(rows, axis=0)),
-                    f"  ± {np.std(np.array(rows)[:, 0]):.4f}", flush=True,
-                )  # fmt: skip
+    parser.add_argument("--only", help="parts of models' names, comma-separated")
+    arguments = parser.parse_args()
+    models = [name for name in MODELS if not arguments.only or any(word in name for word in arguments.only.split(","))]
+    for name in arguments.corpus or CORPORA:
+        mail = read_mail(name, corpora_folder())
+        halvings = range(1 if name == "20news" else arguments.halvings)
+        heads = "accuracy %" if name == "20news" else "1-ROCA%, sm% at hm% ≤ .1, ECE%, by chance, hm%, sm%"
+        print(f"{name}, {len(halvings)} halvings: {heads}; CPU seconds; ± of the first", flush=True)
+        for model in models:
+            settings, constants = MODELS[model]
+            with change_constants(constants):
+                rows = []
+                for halving in halvings:
+                    result, seconds = evaluate(mail, test_half(name, mail, halving), settings)
+                    rows.append([*figures(result), seconds])
+            print(
+                f"  {model:18}", *(f"{value:8.4f}" for value in np.mean(rows, axis=0)),
+                f"  ± {np.std(np.array(rows)[:, 0]):.4f}", flush=True,
+            )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""What the default tokens and pooling owe their form to: each choice beside its alternatives, on every corpus.
+"""Compare the default tokens and pooling with alternatives, on every corpus.
 
     SPAMNB_CORPORA=DIR python scripts/experiment_evidence.py [--only pooling|groups|alpha|pairs|tokens] [--salts 3]
 
-Prints 1-ROCA% (a mean over 2 × salts halvings of each corpus by md5(file name + salt), either half trained on in turn),
-and accuracy % on 20news-bydate without the headers that name the group. Boolean multinomial naive Bayes throughout.
+Figures are 1-ROCA%, means over 2 × salts models: each corpus is halved by md5(file name + salt), and a model is trained
+on either half. For 20news-bydate, without the headers that name the group, the figure is accuracy in percent. All
+models are boolean multinomial naive Bayes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Pooling = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 class Corpus:
-    """Messages of one corpus, and what is known of each: its class and which half it is in."""
+    """The messages of one corpus, with their classes and names."""
 
     def __init__(self, specs: list[str]) -> None:
         read = list(read_entries(find_labelled_entries(specs, complain), complain))
@@ -51,39 +52,39 @@ class Corpus:
 
 
 def rows(corpus: Corpus, without: str = "", **options: Any) -> tuple[csr_array, np.ndarray]:
-    """0/1 matrix of a corpus and its columns' groups; tokens that begin with ``without`` are left out."""
+    """Return the 0/1 matrix of a corpus and its columns' groups, without the tokens that begin with ``without``."""
     vectorizer = MailVectorizer(binary=True, **options)
     X = vectorizer.fit_transform(corpus.raws)
-    kept = np.array([not (without and token.startswith(without)) for token in vectorizer.tokens_])
-    return csr_array(X[:, kept]), vectorizer.tokens_.groups[kept]
+    mask = np.array([not (without and token.startswith(without)) for token in vectorizer.tokens_])
+    return csr_array(X[:, mask]), vectorizer.tokens_.groups[mask]
 
 
 def scores(
     X: csr_array, groups: np.ndarray, y: np.ndarray, train: np.ndarray, pooling: Pooling, alpha: float = ALPHA
 ) -> np.ndarray:
-    """Scores (n, C) of the rest by the sums of the rows in ``train``."""
+    """Return the scores (n, C) of the rows that are not in ``train``, by a model of those in ``train``."""
     classes = int(y.max()) + 1
     sums = np.stack([np.asarray(X[train & (y == c)].sum(axis=0)).ravel() for c in range(classes)])
-    known = sums.sum(axis=0) > 0
-    test = csr_array(X[~train][:, known])
-    sums, groups = sums[:, known], groups[known]
+    occurs = sums.sum(axis=0) > 0
+    test = csr_array(X[~train][:, occurs])
+    sums, groups = sums[:, occurs], groups[occurs]
     table = token_log_probability(sums, sums.sum(axis=1), alpha * sums.shape[1], alpha)
     return pooling(table[:, test.indices], test.indptr, groups[test.indices])
 
 
-def pooled(of: str = "01234", pooling: str = "mean", **constants: float) -> Pooling:
-    """Pool with other ``constants``. ``of`` maps each group to the group that it becomes part of."""
+def make_pooling(new_groups: str = "01234", pooling: str = "mean", **constants: float) -> Pooling:
+    """Return a pooling with other ``constants``. ``new_groups`` has the new number of each group."""
 
     def run(contributions: np.ndarray, indptr: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        ones, groups = np.ones(contributions.shape[1]), np.array(list(of), int)[groups]
+        ones, groups = np.ones(contributions.shape[1]), np.array(list(new_groups), int)[groups]
         with mock.patch.dict(vars(evidence), constants):
             return evidence.pool(contributions, ones, indptr, np.zeros(len(contributions)), groups, pooling)[0]
 
     return run
 
 
-DEFAULT = pooled()
-GROUPED = {
+DEFAULT = make_pooling()
+NEW_GROUPS = {
     "one": "00000",
     "text and headers": "00110",
     "pairs with the text": "00234",
@@ -95,12 +96,12 @@ GROUPED = {
 LEFT_OUT = "p: caps: length: line: capitals: subject:p: # received: header: url: html: from: to: x-mailer: message-id:"
 LINES: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "pooling": [
-        ("sum", {"pooling": pooled(pooling="sum")}),
-        *((f"weights I^{a:g}", {"pooling": pooled(INFORMATION_EXPONENT=a)}) for a in (0.0, 1.0, 1.5, 2.0, 3.0)),
-        *((f"groups to the power of {b:g}", {"pooling": pooled(GROUP_EXPONENT=b)}) for b in (0.0, 0.5, 0.8, 1.0)),
-        *((f"groups, doubt {w:g}", {"pooling": pooled(PRIOR_WEIGHT=w)}) for w in (0.0, 1.0, 5.0, 10.0)),
+        ("sum", {"pooling": make_pooling(pooling="sum")}),
+        *((f"weights I^{a:g}", {"pooling": make_pooling(INFORMATION_EXPONENT=a)}) for a in (0.0, 1.0, 1.5, 2.0, 3.0)),
+        *((f"groups to the power of {b:g}", {"pooling": make_pooling(GROUP_EXPONENT=b)}) for b in (0.0, 0.5, 0.8, 1.0)),
+        *((f"groups, prior weight {w:g}", {"pooling": make_pooling(PRIOR_WEIGHT=w)}) for w in (0.0, 1.0, 5.0, 10.0)),
     ],
-    "groups": [(name, {"pooling": pooled(of)}) for name, of in GROUPED.items()],
+    "groups": [(name, {"pooling": make_pooling(new_groups)}) for name, new_groups in NEW_GROUPS.items()],
     "alpha": [(f"alpha {alpha:g}", {"alpha": alpha}) for alpha in (0.01, 0.03, 0.1, 0.3, 1.0)],
     "pairs": [("no pairs", {"ngrams": 1}), ("and triples", {"ngrams": 3})],
     "tokens": [
@@ -111,37 +112,38 @@ LINES: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 
 class Table:
-    """A column for each corpus, and one for 20 Newsgroups where it is there."""
+    """A table with a column for each corpus, and for 20 Newsgroups if the folder has it."""
 
     def __init__(self, root: Path, salts: int) -> None:
         self.salts = salts
-        self.corpora = {shown: Corpus(sources(name, root)) for shown, name in NAMES.items()}
+        self.corpora = {title: Corpus(sources(name, root)) for title, name in NAMES.items()}
         news = root / "20news-bydate"
         self.news = Corpus([str(news / "train"), str(news / "test")]) if news.is_dir() else None
-        self.first = len(list((news / "train").glob("*/*"))) if self.news else 0
-        self.kept: dict[int, tuple[csr_array, np.ndarray]] = {}
+        self.n_train = len(list((news / "train").glob("*/*"))) if self.news else 0
+        self._rows: dict[int, tuple[csr_array, np.ndarray]] = {}
         print(f"{'':34}" + "".join(f"{name:>9}" for name in self.corpora) + "   20news" * bool(self.news))
 
     def rows(self, corpus: Corpus, options: dict[str, Any]) -> tuple[csr_array, np.ndarray]:
         """Return the rows of a corpus. Rows without ``options`` are read once."""
         if options:
             return rows(corpus, **options)
-        if id(corpus) not in self.kept:
-            self.kept[id(corpus)] = rows(corpus)
-        return self.kept[id(corpus)]
+        if id(corpus) not in self._rows:
+            self._rows[id(corpus)] = rows(corpus)
+        return self._rows[id(corpus)]
 
-    def line(self, name: str, pooling: Pooling = DEFAULT, alpha: float = ALPHA, **options: Any) -> None:
+    def print_line(self, name: str, pooling: Pooling = DEFAULT, alpha: float = ALPHA, **options: Any) -> None:
         cells = []
         for corpus in self.corpora.values():
-            made, areas = self.rows(corpus, options), []
+            corpus_rows, areas = self.rows(corpus, options), []
             for train in corpus.halvings(self.salts):
-                found = scores(*made, corpus.y, train, pooling, alpha)
-                areas.append(one_minus_roca(corpus.y[~train] == 1, found[:, 1] - found[:, 0]))
+                test_scores = scores(*corpus_rows, corpus.y, train, pooling, alpha)
+                margins = test_scores[:, 1] - test_scores[:, 0]
+                areas.append(one_minus_roca(corpus.y[~train] == 1, margins))
             cells.append(f"{np.mean(areas):9.4f}")
         if self.news:
-            y, train = self.news.y, np.arange(len(self.news.y)) < self.first
-            found = scores(*self.rows(self.news, options), y, train, pooling, alpha)
-            cells.append(f"{100 * (found.argmax(axis=1) == y[~train]).mean():9.2f}")
+            y, train = self.news.y, np.arange(len(self.news.y)) < self.n_train
+            test_scores = scores(*self.rows(self.news, options), y, train, pooling, alpha)
+            cells.append(f"{100 * (test_scores.argmax(axis=1) == y[~train]).mean():9.2f}")
         print(f"{name:34}" + "".join(cells), flush=True)
 
 
@@ -149,12 +151,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=LINES)
     parser.add_argument("--salts", type=int, default=3)
-    arguments = parser.parse_args()
-    table = Table(corpora_folder(), arguments.salts)
+    options = parser.parse_args()
+    table = Table(corpora_folder(), options.salts)
     for kind, lines in LINES.items():
-        if arguments.only in (None, kind):
-            for name, how in lines:
-                table.line(name, **how)
+        if options.only in (None, kind):
+            for name, arguments in lines:
+                table.print_line(name, **arguments)
 
 
 if __name__ == "__main__":

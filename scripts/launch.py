@@ -1,7 +1,7 @@
-"""Runs commands for a bigger process and tells what each took: a json line in, a json line out.
+"""Run commands for another process: read a command per line as JSON, and write its exit code and peak memory as JSON.
 
-The kernel takes a process's memory at the moment of a fork for its child's peak: a child of this small process
-starts at 10 MB where one of a process with numpy in it would start at 50.
+The kernel counts the memory of a parent at the moment of a fork as the child's peak. So commands are started by this
+small process: a child starts at 10 MB, and at 50 MB if its parent has imported numpy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ for line in sys.stdin:
     try:
         child = os.posix_spawnp(command[0], command, os.environ, file_actions=actions)
         _, status, usage = os.wait4(child, 0)
-        told = [os.waitstatus_to_exitcode(status), usage.ru_maxrss]
+        result = [os.waitstatus_to_exitcode(status), usage.ru_maxrss]
     except OSError as error:
-        told = [127, 0, str(error)]
-    print(json.dumps(told), flush=True)
+        result = [127, 0, str(error)]
+    print(json.dumps(result), flush=True)

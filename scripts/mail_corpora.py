@@ -1,4 +1,4 @@
-"""The public corpora that scripts measure on, as SOURCEs of spamnb; corpora/README.md says where they come from."""
+"""The public corpora of the scripts, as SOURCEs of spamnb; corpora/README.md says how to get them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ CORPORA: dict[str, tuple[str, ...]] = {
 
 def corpora_folder() -> Path:
     """Return the folder of all corpora."""
-    if not (named := os.environ.get("SPAMNB_CORPORA")):
+    if not (folder := os.environ.get("SPAMNB_CORPORA")):
         raise SystemExit("SPAMNB_CORPORA is not set: it names the folder of the public corpora (corpora/README.md)")
-    return Path(named)
+    return Path(folder)
 
 
 def sources(name: str, root: Path) -> list[str]:
@@ -32,17 +32,17 @@ def sources(name: str, root: Path) -> list[str]:
 
 
 def complain(name: str, error: Exception) -> None:
-    """Tell of a message that cannot be read."""
-    print(f"{name}: {error}; left out", file=sys.stderr)
+    """Report a message that cannot be read."""
+    print(f"{name}: {error}; skipped", file=sys.stderr)
 
 
 def with_corpora(parser: argparse.ArgumentParser, needed: str) -> argparse.Namespace:
     """Parse a command line in which ``--corpora`` or SPAMNB_CORPORA names a folder that contains ``needed``."""
     default = os.environ.get("SPAMNB_CORPORA")
     parser.add_argument("--corpora", type=Path, default=default, help="their folder [default: $SPAMNB_CORPORA]")
-    given = parser.parse_args()
-    if given.corpora is None:
+    arguments = parser.parse_args()
+    if arguments.corpora is None:
         parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
-    if not (given.corpora / needed).is_dir():
-        parser.error(f"{given.corpora}: no folder {needed} there; scripts/fetch_corpora.py gets the corpora")
-    return given
+    if not (arguments.corpora / needed).is_dir():
+        parser.error(f"{arguments.corpora}: no folder {needed} there; scripts/fetch_corpora.py gets the corpora")
+    return arguments

@@ -1,6 +1,6 @@
-"""What a filter is to the comparison: it learns files and scores files; higher is more like spam.
+"""The interface of a filter in a comparison: it learns files and scores files; a higher score means spam.
 
-Work is done in child processes, so that the peak memory the kernel tells of them is the filter's own.
+Filters run as child processes, so that the kernel reports their peak memory.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Mail(NamedTuple):
     path: Path
 
 
-class Judged(NamedTuple):
-    """One run of one filter: ``calls`` holds per cut or verdict which messages it calls spam."""
+class Run(NamedTuple):
+    """The results of one run of a filter. ``calls``: by decision rule, whether each message is called spam."""
 
     train_seconds: float
     score_seconds: float
@@ -53,32 +53,32 @@ def _launch(command: list[str], where: str, files: list[str]) -> list:
 
 
 class Peer:
-    """A filter in a folder of its own. ``cuts``: name of a decision → score above which a message is called spam."""
+    """A filter in a folder of its own. ``thresholds``: by decision rule, the score above which mail is spam."""
 
     name = ""
     needs: Sequence[str] = ()
-    codes: Sequence[int] = (0,)  # exit codes that are no failure
-    cuts: Mapping[str, float] = MappingProxyType({"p > .5": 0.5})
+    codes: Sequence[int] = (0,)  # exit codes of success
+    thresholds: Mapping[str, float] = MappingProxyType({"p > .5": 0.5})
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.peak = 0
         folder.mkdir(parents=True, exist_ok=True)
 
-    def missing(self) -> str | None:
-        """Return what is not installed, or None."""
-        lacking = [program for program in self.needs if shutil.which(program) is None]
-        return f"{', '.join(lacking)} not installed" if lacking else None
+    def describe_missing(self) -> str | None:
+        """Return a sentence about programs that are not installed, or None."""
+        programs = [program for program in self.needs if shutil.which(program) is None]
+        return f"{', '.join(programs)} not installed" if programs else None
 
-    def run(self, *command: str | Path, given: str | bytes = b"", where: Path | None = None) -> str:
-        """Return standard output of a child, and note its peak memory. Raise RuntimeError if it fails."""
+    def run(self, *command: str | Path, stdin: str | bytes = b"", where: Path | None = None) -> str:
+        """Return standard output of a child, and update the peak memory. Raise RuntimeError if the child fails."""
         files = [str(self.folder / name) for name in STREAMS]
-        Path(files[0]).write_bytes(given.encode("utf-8", "surrogateescape") if isinstance(given, str) else given)
+        Path(files[0]).write_bytes(stdin.encode("utf-8", "surrogateescape") if isinstance(stdin, str) else stdin)
         code, peak, *error = _launch([str(part) for part in command], str(where or self.folder), files)
         self.peak = max(self.peak, peak)
         if code not in self.codes:
-            said = error or Path(files[2]).read_bytes()[-400:]
-            raise RuntimeError(f"{self.name}: {command[0]} ended {code}: {said!r}")
+            message = error or Path(files[2]).read_bytes()[-400:]
+            raise RuntimeError(f"{self.name}: {command[0]} ended with status {code}: {message!r}")
         return Path(files[1]).read_bytes().decode("utf-8", "surrogateescape")
 
     def train(self, mail: Sequence[Mail]) -> None:
@@ -88,34 +88,34 @@ class Peer:
         raise NotImplementedError
 
     def learn(self, mail: Mail) -> None:
-        """One message, as in a stream."""
+        """Learn one message of a stream."""
         self.train([mail])
 
     def model_mb(self) -> float:
-        """Return the bytes that the filter has on disk."""
-        kept = [p for p in self.folder.rglob("*") if p.is_file() and p.name not in (*STREAMS, "list")]
-        return sum(path.stat().st_blocks * 512 for path in kept) / 1e6
+        """Return the size of the filter's files in megabytes."""
+        files = [p for p in self.folder.rglob("*") if p.is_file() and p.name not in (*STREAMS, "list")]
+        return sum(path.stat().st_blocks * 512 for path in files) / 1e6
 
-    def split(self, learned: Sequence[Mail], asked: Sequence[Mail]) -> Judged:
+    def split(self, train: Sequence[Mail], test: Sequence[Mail]) -> Run:
         """Learn some messages, score others."""
         start = time.perf_counter()
-        self.train(learned)
+        self.train(train)
         between = time.perf_counter()
-        scores = self.score([mail.path for mail in asked])
-        return self.judged(scores, between - start, time.perf_counter() - between)
+        scores = self.score([mail.path for mail in test])
+        return self.make_run(scores, between - start, time.perf_counter() - between)
 
-    def stream(self, mail: Sequence[Mail]) -> Judged:
+    def stream(self, mail: Sequence[Mail]) -> Run:
         """Score each message, then learn it."""
-        asking = learning = 0.0
+        scoring = learning = 0.0
         scores = []
         for message in mail:
             start = time.perf_counter()
             scores += self.score([message.path])
             between = time.perf_counter()
             self.learn(message)
-            asking, learning = asking + between - start, learning + time.perf_counter() - between
-        return self.judged(scores, learning, asking)
+            scoring, learning = scoring + between - start, learning + time.perf_counter() - between
+        return self.make_run(scores, learning, scoring)
 
-    def judged(self, scores: list[float], training: float, scoring: float) -> Judged:
-        calls = {name: [score > cut for score in scores] for name, cut in self.cuts.items()}
-        return Judged(training, scoring, self.peak / 1024, self.model_mb(), scores, calls, scores)
+    def make_run(self, scores: list[float], training: float, scoring: float) -> Run:
+        calls = {name: [score > limit for score in scores] for name, limit in self.thresholds.items()}
+        return Run(training, scoring, self.peak / 1024, self.model_mb(), scores, calls, scores)

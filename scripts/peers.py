@@ -1,4 +1,4 @@
-"""The filters that spamnb is measured beside, each run as its own manual and a good operator would."""
+"""The filters that spamnb is compared with. Each is used as its documentation says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from peer import HERE, Judged, Mail, Peer
+from peer import HERE, Mail, Peer, Run
 
 
 def lines(mail: Sequence[Mail], label: str | None = None) -> str:
@@ -21,50 +21,48 @@ def lines(mail: Sequence[Mail], label: str | None = None) -> str:
 
 
 class Bogofilter(Peer):
-    """1.2.5. Its own verdict is spam from .99 on; .5 is quoted beside."""
+    """bogofilter 1.2.5. Its own verdict is spam from .99 on; the table also has a threshold of .5."""
 
     name = "bogofilter"
     needs = ("bogofilter",)
-    codes = (0, 1, 2)  # of one message, the verdict
-    cuts = MappingProxyType({"its .99": 0.99, "p > .5": 0.5})
+    codes = (0, 1, 2)  # the exit code is the verdict on one message
+    thresholds = MappingProxyType({"its .99": 0.99, "p > .5": 0.5})
 
     def train(self, mail: Sequence[Mail]) -> None:
         for label, option in (("spam", "-s"), ("ham", "-n")):
-            if given := lines(mail, label):
-                self.run("bogofilter", "-C", "-d", self.folder, option, "-b", given=given)
+            if stdin := lines(mail, label):
+                self.run("bogofilter", "-C", "-d", self.folder, option, "-b", stdin=stdin)
 
     def score(self, paths: Sequence[Path]) -> list[float]:
-        if not (self.folder / "wordlist.db").exists():  # it will not score before it has learned
+        if not (self.folder / "wordlist.db").exists():  # it does not score before it has learned
             return [0.5] * len(paths)
-        given = "".join(f"{path}\n" for path in paths)
-        told = self.run("bogofilter", "-C", "-d", self.folder, "-TT", "-b", given=given)
-        return [float(line.rsplit(" ", 1)[1]) for line in told.splitlines()]
+        stdin = "".join(f"{path}\n" for path in paths)
+        output = self.run("bogofilter", "-C", "-d", self.folder, "-TT", "-b", stdin=stdin)
+        return [float(line.rsplit(" ", 1)[1]) for line in output.splitlines()]
 
 
 class SpamProbe(Peer):
-    """1.4d; its own verdict is spam from .7 on."""
+    """SpamProbe 1.4d. Its own verdict is spam from .7 on."""
 
     name = "spamprobe"
     needs = ("spamprobe", "xargs")
-    cuts = MappingProxyType({"its .7": 0.7})
+    thresholds = MappingProxyType({"its .7": 0.7})
 
     def train(self, mail: Sequence[Mail]) -> None:
         for label, command in (("spam", "spam"), ("ham", "good")):
-            if given := lines(mail, label):
-                self.run("xargs", "-d", "\n", "spamprobe", "-d", self.folder, command, given=given)
+            if stdin := lines(mail, label):
+                self.run("xargs", "-d", "\n", "spamprobe", "-d", self.folder, command, stdin=stdin)
 
     def score(self, paths: Sequence[Path]) -> list[float]:
-        if not (self.folder / "sp_words").exists():  # it will not score before it has learned
+        if not (self.folder / "sp_words").exists():  # it does not score before it has learned
             return [0.5] * len(paths)
-        # One file a call would be safest, but it prints one line a message, and every file here is one message.
-        told = self.run(
-            "xargs", "-d", "\n", "spamprobe", "-d", self.folder, "score", given="".join(f"{p}\n" for p in paths)
-        )
-        return [float(line.split()[1]) for line in told.splitlines()]
+        stdin = "".join(f"{path}\n" for path in paths)
+        output = self.run("xargs", "-d", "\n", "spamprobe", "-d", self.folder, "score", stdin=stdin)
+        return [float(line.split()[1]) for line in output.splitlines()]
 
 
 class SpamAssassinBayes(Peer):
-    """SpamAssassin with nothing but its Bayes rules, in one process: ``spamassassin_bayes.pl``."""
+    """SpamAssassin with only its Bayes rules, in one process: ``spamassassin_bayes.pl``."""
 
     name = "SpamAssassin Bayes"
     needs = ("perl", "sa-learn")
@@ -75,41 +73,42 @@ class SpamAssassinBayes(Peer):
     def score(self, paths: Sequence[Path]) -> list[float]:
         return self._perl("score", [Mail("ham", path) for path in paths])
 
-    def stream(self, mail: Sequence[Mail]) -> Judged:
+    def stream(self, mail: Sequence[Mail]) -> Run:
         start = time.perf_counter()
         scores = self._perl("stream", mail)
-        return self.judged(scores, time.perf_counter() - start, 0.0)
+        return self.make_run(scores, time.perf_counter() - start, 0.0)
 
     def _perl(self, what: str, mail: Sequence[Mail]) -> list[float]:
-        given = "".join(f"{message.label} {message.path}\n" for message in mail)
-        told = self.run("perl", HERE / "spamassassin_bayes.pl", what, self.folder, given=given)
-        return [float(line) for line in told.splitlines()]
+        stdin = "".join(f"{message.label} {message.path}\n" for message in mail)
+        output = self.run("perl", HERE / "spamassassin_bayes.pl", what, self.folder, stdin=stdin)
+        return [float(line) for line in output.splitlines()]
 
 
 class ScikitLearn(Peer):
     """A pipeline of scikit-learn, in a process of its own: ``sklearn_pipelines.py``."""
 
     kind = ""
-    cuts = MappingProxyType({"p > .5": 0.0})  # scores are log-odds
+    thresholds = MappingProxyType({"p > .5": 0.0})  # scores are log-odds
 
-    def missing(self) -> str | None:
+    def describe_missing(self) -> str | None:
         import importlib.util
 
         return None if importlib.util.find_spec("sklearn") else "scikit-learn not installed"
 
-    def split(self, learned: Sequence[Mail], asked: Sequence[Mail]) -> Judged:
-        return self._run("split", learned, asked)
+    def split(self, train: Sequence[Mail], test: Sequence[Mail]) -> Run:
+        return self._run("split", train, test)
 
-    def stream(self, mail: Sequence[Mail]) -> Judged:
+    def stream(self, mail: Sequence[Mail]) -> Run:
         return self._run("stream", [], mail)
 
-    def _run(self, what: str, learned: Sequence[Mail], asked: Sequence[Mail]) -> Judged:
-        given = json.dumps([[[m.label, str(m.path)] for m in part] for part in (learned, asked)])
-        told = self.run(sys.executable, HERE / "sklearn_pipelines.py", self.kind, what, given=given, where=HERE.parent)
-        found = json.loads(told)
-        judged = self.judged(found["scores"], found["train"], found["score"])
-        p = [1 / (1 + math.exp(-max(min(score, 700), -700))) for score in found["scores"]]
-        return judged._replace(model_mb=found["model_mb"], probabilities=p)
+    def _run(self, what: str, train: Sequence[Mail], test: Sequence[Mail]) -> Run:
+        stdin = json.dumps([[[m.label, str(m.path)] for m in part] for part in (train, test)])
+        program = HERE / "sklearn_pipelines.py"
+        output = self.run(sys.executable, program, self.kind, what, stdin=stdin, where=HERE.parent)
+        result = json.loads(output)
+        run = self.make_run(result["scores"], result["train"], result["score"])
+        p = [1 / (1 + math.exp(-max(min(score, 700), -700))) for score in result["scores"]]
+        return run._replace(model_mb=result["model_mb"], probabilities=p)
 
 
 class LogisticRaw(ScikitLearn):
@@ -129,7 +128,7 @@ class MultinomialMail(ScikitLearn):
 
 
 class Spamnb(Peer):
-    """Run the command line of this checkout; ``options`` go to ``train``."""
+    """The command line of this checkout; ``options`` are options of ``train``."""
 
     name = "spamnb"
     options: Sequence[str] = ()
@@ -142,39 +141,39 @@ class Spamnb(Peer):
         index.write_bytes(os.fsencode("".join(f"{message.label} {message.path}\n" for message in mail)))
         return f"index:{index}"
 
-    def split(self, learned: Sequence[Mail], asked: Sequence[Mail]) -> Judged:
+    def split(self, train: Sequence[Mail], test: Sequence[Mail]) -> Run:
         model, links = self.folder / "model", self.folder / "links"
-        index = self._index(learned)
+        index = self._index(train)
         links.mkdir()
-        for number, mail in enumerate(asked):
+        for number, mail in enumerate(test):
             (links / f"{number:06}").symlink_to(mail.path.resolve())
         start = time.perf_counter()
         self._spamnb("train", "-m", model, *self.options, index)
         between = time.perf_counter()
-        told = self._spamnb("classify", "-m", model, "--format", "json", links)
+        output = self._spamnb("classify", "-m", model, "--format", "json", links)
         end = time.perf_counter()
         shutil.rmtree(links)
-        answers = [json.loads(line) for line in told.splitlines()]
-        return self._judged(answers, between - start, end - between)
+        results = [json.loads(line) for line in output.splitlines()]
+        return self._make_run(results, between - start, end - between)
 
-    def _judged(self, answers: list[dict], training: float, scoring: float) -> Judged:
-        p = [answer["probabilities"].get("spam", 0.0) for answer in answers]
-        calls = {"default": [a["verdict"] == "spam" for a in answers], "p > .5": [x > 0.5 for x in p]}
-        scores = [answer["log_odds"] for answer in answers]
-        return Judged(training, scoring, self.peak / 1024, self.model_mb(), scores, calls, p)
+    def _make_run(self, results: list[dict], training: float, scoring: float) -> Run:
+        p = [result["probabilities"].get("spam", 0.0) for result in results]
+        calls = {"default": [result["verdict"] == "spam" for result in results], "p > .5": [x > 0.5 for x in p]}
+        scores = [result["log_odds"] for result in results]
+        return Run(training, scoring, self.peak / 1024, self.model_mb(), scores, calls, p)
 
-    def stream(self, mail: Sequence[Mail]) -> Judged:
+    def stream(self, mail: Sequence[Mail]) -> Run:
         file = self.folder / "stdout.tsv"
         start = time.perf_counter()
         self._spamnb("evaluate", "--online", *self.options, "--scores", file, self._index(mail))
-        taken = time.perf_counter() - start
+        seconds = time.perf_counter() - start
         with file.open(encoding="utf-8", errors="surrogateescape", newline="") as stream:
             rows = list(csv.DictReader(stream, delimiter="\t"))
         file.unlink()
         p, scores = ([float(row["p:spam"]) for row in rows], [float(row["score:spam"]) for row in rows])
         margins = [spam - float(row["score:ham"]) for spam, row in zip(scores, rows)]
         calls = {"default": [row["verdict"] == "spam" for row in rows], "p > .5": [x > 0.5 for x in p]}
-        return Judged(taken, 0.0, self.peak / 1024, 0.0, margins, calls, p)
+        return Run(seconds, 0.0, self.peak / 1024, 0.0, margins, calls, p)
 
 
 class SpamnbBernoulli(Spamnb):

@@ -1,7 +1,7 @@
-"""scikit-learn's usual text pipelines on mail: ``sklearn_pipelines.py KIND split|stream``, lists as json on stdin.
+"""scikit-learn's usual text pipelines on mail: ``sklearn_pipelines.py KIND split|stream``, with lists of mail as JSON.
 
-KIND is logistic or multinomial, on "raw" (the whole file as latin-1) or on "mail" (subject and text parts, HTML made
-visible). Settings are the best that were found for these corpora, not the defaults.
+KIND is logistic or multinomial, on "raw" (the whole file as latin-1) or on "mail" (subject and visible text). The
+settings are the best ones for these corpora, not the defaults.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def text(path: str, kind: str) -> str:
 
 
 def split(kind: str, train: list, test: list) -> dict:
-    """Vocabulary and model from the one list, probabilities of the other."""
+    """Return scores of the test list by a pipeline that is fitted to the training list."""
     from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import MultinomialNB
@@ -40,7 +40,7 @@ def split(kind: str, train: list, test: list) -> dict:
     start = time.perf_counter()
     pipeline.fit((text(path, kind) for _, path in train), [label == "spam" for label, _ in train])
     between = time.perf_counter()
-    # The log-odds rank where the probabilities have saturated; both come from one pass over the text.
+    # Log-odds rank messages even if their probabilities are 0 or 1 in floating point.
     X = pipeline[0].transform(text(path, kind) for _, path in test)
     log_p = pipeline[1].predict_log_proba(X)
     scores = log_odds(log_p)
@@ -48,7 +48,7 @@ def split(kind: str, train: list, test: list) -> dict:
 
 
 def stream(kind: str, test: list) -> dict:
-    """Hashed features, since a vocabulary of the whole stream would be a look ahead; one step per message."""
+    """Return scores of a stream. Features are hashed, because a vocabulary would contain tokens of later messages."""
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.linear_model import SGDClassifier
     from sklearn.naive_bayes import MultinomialNB
@@ -61,15 +61,15 @@ def stream(kind: str, test: list) -> dict:
         SGDClassifier(loss="log_loss", alpha=1e-7, learning_rate="constant", eta0=5.0) if logistic else MultinomialNB()
     )
     scores: list[float] = []
-    asking = learning = 0.0
+    scoring = learning = 0.0
     for number, (label, path) in enumerate(test):
         x = vectors.transform([text(path, kind)])
         start = time.perf_counter()
         scores += log_odds(model.predict_log_proba(x)) if number else [0.0]
         between = time.perf_counter()
         model.partial_fit(x, [label == "spam"], classes=[False, True])
-        asking, learning = asking + between - start, learning + time.perf_counter() - between
-    return {"scores": scores, "train": learning, "score": asking, **size(model)}
+        scoring, learning = scoring + between - start, learning + time.perf_counter() - between
+    return {"scores": scores, "train": learning, "score": scoring, **size(model)}
 
 
 def log_odds(log_p: np.ndarray) -> list[float]:
@@ -78,7 +78,7 @@ def log_odds(log_p: np.ndarray) -> list[float]:
 
 
 def size(model: object) -> dict:
-    """Return the bytes of a file of the fitted model."""
+    """Return the size of the pickled model."""
     return {"model_mb": len(pickle.dumps(model)) / 1e6}
 
 
