@@ -7,10 +7,10 @@
 enum { MAX_STEPS = 8 };                    /* of Newton's method in a round: bounds the time */
 static const double MAX_LOG_ODDS = 16.0;   /* nats: no probability is 0 or 1 */
 static const double FIRST_NOISE = 0.2;     /* share of wrong labels in the first round */
-static const double DOUBT_MESSAGES = 50.0; /* d is 3/4 with this many messages of the smaller side: docs/experiments.md */
-static const double MAX_MOVE = 2.0;  /* nats by which a step may change the log-odds of a message: longer ones overshoot */
-static const double MIN_MOVE = 1e-3; /* nats: a step that changes no log-odds by more is the last */
-static const double MIN_CURVATURE = 1e-9; /* of the likelihood of a message: at 0, Newton's step is undefined */
+static const double DOUBT_MESSAGES = 50.0; /* of the smaller side: with them, d of Platt's targets is 3/4 */
+static const double MAX_MOVE = 2.0;        /* nats: a step that changes a log-odds by more overshoots */
+static const double MIN_MOVE = 1e-3;       /* nats: a step that changes no log-odds by more is the last */
+static const double MIN_CURVATURE = 1e-9;  /* of the likelihood of a message: at 0, Newton's step is undefined */
 
 static double clip(double x, double bound) {
     return fmin(fmax(x, -bound), bound);
@@ -23,6 +23,7 @@ struct bin {
     double total, target; /* messages of both sides in this round, and the sum of their targets */
 };
 
+/* Writes the bins that have messages, and returns their number. */
 static size_t collect_bins(const struct curve *curve, struct bin *bins) {
     const int64_t *own = curve->counts, *others = own + CURVE_BINS;
     const double *imagined_own = curve->imagined, *imagined_others = imagined_own + CURVE_BINS;
@@ -70,13 +71,14 @@ void curve_fit(struct curve *curve) {
         double wrong_own = own = others = 0, wrong_others = 0;
         for (size_t b = 0; b < n; b++) {
             double odds = exp(clip(bins[b].log_odds, MAX_LOG_ODDS));
-            double of_own = bins[b].own * (1 - trust(1 / odds, noise));
-            double of_others = bins[b].others * (1 - trust(odds, noise));
-            double moved = of_others - of_own, own_b = bins[b].own + moved + bins[b].imagined_own;
-            double others_b = bins[b].others - moved + bins[b].imagined_others;
-            wrong_own += of_own, wrong_others += of_others;
-            own += own_b, others += others_b;
-            bins[b].total = own_b + others_b, bins[b].target = own_b;
+            double bin_wrong_own = bins[b].own * (1 - trust(1 / odds, noise));
+            double bin_wrong_others = bins[b].others * (1 - trust(odds, noise));
+            double shift = bin_wrong_others - bin_wrong_own;
+            double bin_own = bins[b].own + shift + bins[b].imagined_own;
+            double bin_others = bins[b].others - shift + bins[b].imagined_others;
+            wrong_own += bin_wrong_own, wrong_others += bin_wrong_others;
+            own += bin_own, others += bin_others;
+            bins[b].total = bin_own + bin_others, bins[b].target = bin_own;
         }
         noise = wrong_own + wrong_others + curve->prior_noise * curve->prior_messages;
         noise /= messages + curve->prior_messages;
@@ -90,7 +92,7 @@ void curve_fit(struct curve *curve) {
         for (size_t b = 0; b < n; b++)
             bins[b].log_odds = curve->slope * bins[b].x + curve->intercept;
     }
-    if (curve->slope <= 0) { /* scores tell nothing or the opposite: use the shares of the classes */
+    if (curve->slope <= 0) { /* higher scores do not mean the class: return the shares of the classes */
         curve->slope = 0.0;
         curve->intercept = log(own / others);
     }

@@ -9,12 +9,12 @@ enum { CURVE_BINS = 512 }; /* of a histogram */
 /* A curve: log-odds = slope * compressed margin + intercept. It has two sides: the messages of its class, and all
  * others. counts and imagined have a row of CURVE_BINS for each side. */
 struct curve {
-    const int64_t *counts;              /* scored messages; negative counts are 0 */
+    const int64_t *counts;              /* scored messages; a negative number counts as 0 */
     const double *imagined;             /* messages of the prior */
-    const double *margins;              /* nats, of each bin */
+    const double *margins;              /* of the bins, in nats */
     double knee;                        /* nats */
-    double prior_noise, prior_messages; /* the prior of the noise */
-    size_t rounds;                      /* of trust and curve in turn */
+    double prior_noise, prior_messages; /* the prior of the noise: its mean, and its weight in messages */
+    size_t rounds;                      /* each fits trust, then the curve */
     double slope, intercept;            /* results; the intercept is in nats */
     double wrong_own, wrong_others;     /* results: expected numbers of scored messages whose label is wrong */
 };

@@ -583,7 +583,7 @@ struct html_text read_html(struct reader *reader, span html) {
 
 span declared_charset(span octets) {
     const uint8_t *declaration = find_any_case(first_bytes(octets, MAX_PRESCAN), LITERAL("charset"));
-    if (!declaration || (valid_utf8(octets) == size_of(octets) && !find_byte(octets, 27)))
+    if (!declaration || (valid_utf8_size(octets) == size_of(octets) && !find_byte(octets, 27)))
         return (span){0};
     span name = first_bytes(strip_any(span_between(declaration + 7, octets.end), " \t\r\n=\"'"), MAX_CHARSET);
     for (const uint8_t *at = name.at; at < name.end; at++)

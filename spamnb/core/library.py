@@ -43,7 +43,7 @@ def pointers(texts: Sequence[bytes]) -> Any:
 
 
 def checked_array(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.ndarray:
-    """Return values as a contiguous array for the library. Raise ValueError for another kind or shape."""
+    """Return values as a contiguous array for the library. Raise ValueError for another type or shape."""
     if (
         not isinstance(values, np.ndarray)
         or values.dtype != dtype

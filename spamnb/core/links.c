@@ -29,7 +29,7 @@ static span canonical_host(struct reader *reader, span text) {
     host = copy_lower(arena, host);
     if ((!is_ascii(host) || find(host, LITERAL("xn--"))) && may_ask(reader))
         host = ask(reader, ASK_HOST, host, (span){0}).text;
-    host.end = host.at + valid_utf8(host); /* percent-encoded bytes may be invalid UTF-8 */
+    host.end = host.at + valid_utf8_size(host); /* percent-encoded bytes may be invalid UTF-8 */
     for (const uint8_t *at = host.at; at < host.end; at++)
         if (*at <= ' ' || *at == 127 || strchr("\"#%/:<>?@[\\]^`{|}", *at))
             host.end = at;

@@ -7,9 +7,9 @@
 
 enum { LEAF = 13, INTERIOR = 5 };                            /* kinds of pages */
 enum { LEAF_HEADER = 8, INTERIOR_HEADER = 12, POINTER = 2 }; /* bytes */
-enum { FIRST_PAGE = 2 };                                     /* its number */
+enum { FIRST_PAGE = 2 };                                     /* number in the file */
 enum { NULL_TYPE = 0, BLOB_TYPE = 12, TEXT_TYPE = 13 };
-enum { MAX_LOCAL = PAGE_SIZE - 35 }; /* bytes of a record; the end of a longer one would be in other pages */
+enum { MAX_LOCAL = PAGE_SIZE - 35 }; /* bytes of a record that fits into a page */
 enum { MAX_VARINT = 9 };             /* bytes */
 
 size_t pack_numbers(const int64_t *numbers, size_t n, uint8_t *packed, int64_t *ends) {
@@ -56,7 +56,7 @@ struct page {
 
 static struct page new_page(uint8_t *at, size_t header) { return (struct page){at, header, 0, PAGE_SIZE}; }
 
-/* Returns the memory for a cell; NULL if the page has no room for it. */
+/* Returns the memory for a cell of this size; NULL if the page has no room. */
 static uint8_t *new_cell(struct page *page, size_t size) {
     size_t pointers_end = page->header + POINTER * (page->n_cells + 1);
     if (pointers_end + size > page->content)
@@ -73,12 +73,12 @@ static void put_header(const struct page *page, uint8_t kind) {
     put_number(page->at + 5, page->content, 2);
 }
 
-/* Adds row i to a leaf; false if there is no room for it. A cell has the size of the record, the hash as its key, and
+/* Adds row i to a leaf; false if the leaf has no room. The cell has the size of the record, the hash as its key, and
  * the record: the types of the columns hash, token, month, cells and vector, and the values of token and cells. */
 static bool add_row(struct page *leaf, const struct token_rows *rows, size_t i) {
     size_t text_size = (size_t)rows->lengths[i], cells_size = (size_t)(rows->bounds[i + 1] - rows->bounds[i]);
     uint8_t types[4 + 2 * MAX_VARINT], *types_end = types + 1, key[2 * MAX_VARINT];
-    *types_end++ = NULL_TYPE; /* the key has the hash */
+    *types_end++ = NULL_TYPE; /* because the hash is the key */
     types_end = put_varint(types_end, TEXT_TYPE + 2 * text_size);
     *types_end++ = NULL_TYPE;
     types_end = put_varint(types_end, BLOB_TYPE + 2 * cells_size);

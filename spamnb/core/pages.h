@@ -6,8 +6,8 @@
 
 enum { PAGE_SIZE = 1 << 16 }; /* bytes: SQLite's largest page */
 
-/* Packs numbers, which are not negative, with 7 bits in a byte, the lowest first; bytes above 127 are not the last of a
- * number. packed has room for 9 bytes for each number. Writes where each number ends, and returns the bytes. */
+/* Packs n numbers, none negative, with 7 bits in a byte, the lowest first. Bytes above 127 are not the last byte of a
+ * number. packed has room for 9 bytes for each number. Writes where each number ends. Returns the number of bytes. */
 size_t pack_numbers(const int64_t *numbers, size_t n, uint8_t *packed, int64_t *ends);
 
 /* n rows, one or more, ascending by hash. Row i has the text of lengths[i] bytes at offsets[i], and the cells between
@@ -19,6 +19,6 @@ struct token_rows {
     size_t n;
 };
 
-/* Writes the pages of a table with these rows. pages: n_pages pages of zeros, of which the first has the number 2 in
- * its file. Returns the number of pages; 0 if there would be more, or if a row is too long for a page. */
+/* Writes the pages of a table with these rows. pages: n_pages pages of zeros; the first of them is page 2 of the file.
+ * Returns the number of pages in use; 0 if n_pages are too few, or if a row is too long for a page. */
 size_t lay_out_rows(const struct token_rows *rows, uint8_t *pages, size_t n_pages);

@@ -30,11 +30,11 @@ enum tag_text { NORMAL, RAW, REFERENCES, NOWHERE, REST };
 
 enum {
     ENDS_WORD = 1 << 0,  /* a word ends at the tag */
-    MAY_END_WORD = 1 << 5, /* a word ends at the tag, unless its element takes up no space */
     IS_INLINE = 1 << 1,  /* end tags in the element may close elements around it */
     IS_BARRIER = 1 << 2, /* end tags in the element close no elements around it */
-    IS_CONTROL = 1 << 3, /* browsers set the element's colors, as those of a form control */
+    IS_CONTROL = 1 << 3, /* browsers set the element's colors, as in a button */
     IS_UNSHOWN = 1 << 4, /* text in the element is shown only by browsers that do not know the element, or never */
+    MAY_END_WORD = 1 << 5, /* a word ends at the tag, unless its element takes up no space */
 };
 
 struct tag {

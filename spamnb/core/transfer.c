@@ -118,7 +118,7 @@ static span decode_default(struct arena *arena, span octets) {
     size_t n_invalid = 0, n_valid = 0;
     struct writer writer = writer_open(arena, size_of(octets) + 16);
     for (span tail = octets; !is_empty(tail);) {
-        span valid = span_of(tail.at, valid_utf8(tail));
+        span valid = span_of(tail.at, valid_utf8_size(tail));
         put_span(&writer, valid);
         for (const uint8_t *at = valid.at; at < valid.end; at++)
             n_valid += *at >= 0xC0;
@@ -152,5 +152,5 @@ span decode_text(struct reader *reader, span octets, span charset) {
         if (text.at)
             return text;
     }
-    return valid_utf8(octets) == size_of(octets) ? octets : decode_default(&reader->arena, octets);
+    return valid_utf8_size(octets) == size_of(octets) ? octets : decode_default(&reader->arena, octets);
 }

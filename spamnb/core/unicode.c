@@ -98,7 +98,7 @@ size_t sequence_size(span text, bool *is_valid) {
     return n;
 }
 
-size_t valid_utf8(span text) {
+size_t valid_utf8_size(span text) {
     const uint8_t *begin = text.at;
     while (!is_empty(text = skip_ascii(text))) {
         bool is_valid;

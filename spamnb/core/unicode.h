@@ -37,11 +37,11 @@ uint32_t next_point(span *text);
 /* Writes a character in UTF-8 and returns the number of bytes, at most four. Surrogates and numbers above 10FFFF are
  * written as U+FFFD. */
 size_t write_point(uint8_t *at, uint32_t point);
-/* Returns the number of bytes of a text's first character. If it is not valid UTF-8, returns the number of bytes that
- * U+FFFD replaces. */
+/* Returns the number of bytes of a text's first character, and writes whether they are valid UTF-8. If not, the number
+ * is that of the bytes that U+FFFD replaces. */
 size_t sequence_size(span text, bool *is_valid);
 /* Returns the number of bytes of a text before its first byte that is not valid UTF-8. */
-size_t valid_utf8(span text);
+size_t valid_utf8_size(span text);
 
 /* Returns the character that a number stands for. Numbers from 128 to 159 are read as bytes of windows-1252, as
  * browsers do. */

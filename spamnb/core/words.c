@@ -82,7 +82,7 @@ static span without_kind(struct reader *reader, span word, unsigned kind) {
 
 /* ---- Tokens ---- */
 
-/* Counts a token. Its text must be in the arena, because the vocabulary reads the text when the row ends. */
+/* Counts a token. Its text must be in the arena, because the vocabulary reads the text later. */
 static void count_token(struct reader *reader, span token) {
     if (!reader->message.tokens_left--) {
         reader->message.tokens_left = 0;
@@ -285,7 +285,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
         scan->n_capital_words += size_of(word) > 1 && kinds & LETTER && !(kinds & SMALL);
         scan->is_joinable = ++n <= max_joined;
         scan->n_pieces = 0;
-        if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* nine of ten words */
+        if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* a fast way for most words */
             count_piece(scan, word);
         else if (method == WORD_HOST)
             count_host(scan, word);
@@ -341,12 +341,12 @@ static void count_punctuation(struct reader *reader, span prefix, span text) {
             memcpy(run + size, character.at, size_of(character));
             size += size_of(character);
         } else if (n && !(flags & (IS_PUNCTUATION | IS_INVISIBLE))) {
-            bool is_alone = size == 3;
-            if (!is_alone || !is_counted[run[2]]) {
+            bool is_single = size == 3;
+            if (!is_single || !is_counted[run[2]]) {
                 add_token(reader, prefix, span_of(run, size));
                 n_runs++;
             }
-            is_counted[run[2] & 127] |= is_alone;
+            is_counted[run[2] & 127] |= is_single;
             n = 0;
             size = 2;
         }
