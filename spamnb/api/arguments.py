@@ -1,4 +1,4 @@
-"""Arguments of the functions, checked: sources, a model's file, settings by name, numbers of threads."""
+"""Checks of the functions' arguments: sources, model files, settings by name, numbers of threads."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from spamnb.settings import Settings
 
 FilePath = str | os.PathLike[str]
-Sources = FilePath | Sequence[FilePath]  # a SOURCE as on the command line, or several
-Tell = Callable[[str], None]  # prints a line, or warns of it
-_SQLITE = b"SQLite format 3\0"  # the beginning of a model's file
+Sources = FilePath | Sequence[FilePath]  # one or more SOURCE arguments of the command line
+Tell = Callable[[str], None]  # prints a line, or warns with it
+_SQLITE = b"SQLite format 3\0"  # the first bytes of a model file
 
 
 def warn(line: str) -> None:
-    """Warn with a ``SpamnbWarning``, which warnings.filterwarnings can turn off.
+    """Warn with a ``SpamnbWarning``.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
@@ -40,14 +40,14 @@ def warn(line: str) -> None:
     warnings.warn(line, SpamnbWarning, stacklevel=3)
 
 
-def settings_of(chosen: Mapping[str, Any]) -> Settings:
-    """Make settings of values by name. Raises SpamnbError for an unknown name and for a wrong value.
+def make_settings(values: Mapping[str, Any]) -> Settings:
+    """Return settings with these values. Raise SpamnbError for an unknown name and for a wrong value.
 
-    All values are checked, so that none is refused only after all mail was read.
+    All values are checked before any mail is read.
 
-    >>> settings_of({"alpha": 1, "ngrams": 1}).tokens.ngrams
+    >>> make_settings({"alpha": 1, "ngrams": 1}).tokens.ngrams
     1
-    >>> settings_of({"alhpa": 1})
+    >>> make_settings({"alhpa": 1})
     Traceback (most recent call last):
     ...
     spamnb.errors.SpamnbError: no setting is called 'alhpa'; they are model_type, alpha, prior, ...
@@ -58,12 +58,12 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
     from spamnb.setting_fields import settings_in
     from spamnb.settings import SETTINGS, Settings
 
-    for name in chosen:
+    for name in values:
         if name not in SETTINGS:
             raise SpamnbError(f"no setting is called {name!r}; they are {', '.join(SETTINGS)}")
 
     def fields(owner: type) -> dict[str, Any]:
-        return {name: chosen[name] for name in settings_in(owner) if chosen.get(name) is not None}
+        return {name: values[name] for name in settings_in(owner) if values.get(name) is not None}
 
     tokens = Reader(TokenOptions(**fields(TokenOptions))).options
     settings = Settings(**fields(Settings), tokens=tokens, loss=Loss(**fields(Loss)))
@@ -75,7 +75,7 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
 
 
 def check_least(least: int, **arguments: int | None) -> None:
-    """Raise SpamnbError if one of the arguments is no whole number, or below ``least``; None is allowed.
+    """Raise SpamnbError if an argument is neither None nor a whole number, or if it is below ``least``.
 
     >>> check_least(1, workers=2, top=0)
     Traceback (most recent call last):
@@ -93,11 +93,11 @@ def check_least(least: int, **arguments: int | None) -> None:
             raise SpamnbError(f"{name} is {value}: at least {least} is needed")
 
 
-def specs_of(sources: Sources) -> list[str]:
-    """Return each SOURCE as text. Raises SpamnbError if there is none, or if one is mail itself and no path.
+def list_specs(sources: Sources) -> list[str]:
+    """Return each source as a str. Raise SpamnbError if there is no source, or if a source is not a path.
 
     >>> import pathlib
-    >>> specs_of(pathlib.Path("mail")), specs_of(["ham=in", "spam=junk"])
+    >>> list_specs(pathlib.Path("mail")), list_specs(["ham=in", "spam=junk"])
     (['mail'], ['ham=in', 'spam=junk'])
     """
     paths = [sources] if isinstance(sources, str | os.PathLike) else sources
@@ -115,7 +115,7 @@ def specs_of(sources: Sources) -> list[str]:
 
 
 def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
-    """Call ``tell`` with the reasons why a SOURCE may not be what was meant."""
+    """Call ``tell`` with a line for each sign that a source is not the mail that the user meant."""
     from spamnb.sources.spec import source_notes
 
     for spec in specs:
@@ -124,7 +124,7 @@ def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
 
 
 def check_flags(**arguments: bool) -> None:
-    """Raise SpamnbError if one of the arguments is neither True nor False.
+    """Raise SpamnbError if an argument is neither True nor False.
 
     >>> check_flags(online="yes")
     Traceback (most recent call last):
@@ -137,15 +137,15 @@ def check_flags(**arguments: bool) -> None:
 
 
 def file_path(path: FilePath, argument: str = "model") -> Path:
-    """Return the path of a file. SpamnbError for another type names the argument."""
+    """Return the path of a file. Raise SpamnbError for an argument of another type."""
     check_type(argument, path, str | os.PathLike, "the path of a file")
     return Path(path).expanduser()
 
 
 def new_file(path: FilePath, argument: str = "model", over_model: bool = True) -> Path:
-    """Return the path of a file that is to be made or replaced. Raises SpamnbError if it cannot be written.
+    """Return the path of a file to write. Raise SpamnbError if it cannot be written.
 
-    A model is replaced only with ``over_model``.
+    Raise SpamnbError also for an existing model, unless ``over_model``.
 
     >>> new_file("nowhere/model.spamnb")
     Traceback (most recent call last):
@@ -155,7 +155,7 @@ def new_file(path: FilePath, argument: str = "model", over_model: bool = True) -
     target = file_path(path, argument)
     folder = target.absolute().parent
     if "\0" in str(target) or str(target) == ":memory:":
-        raise SpamnbError(f"{argument} is {str(target)!r:.60}: no file can be called so")
+        raise SpamnbError(f"{argument} is {str(target)!r:.60}: this is not the name of a file")
     if not folder.is_dir():
         raise SpamnbError(f"{escape(str(target))}: there is no folder {escape(str(folder))}")
     if not over_model and target.is_dir():
@@ -169,55 +169,55 @@ def new_file(path: FilePath, argument: str = "model", over_model: bool = True) -
     return target
 
 
-def threads_of(n_jobs: int | None) -> int:
-    """Return the number of threads: −1 is one a core, −2 one less, and None is 1, as in scikit-learn.
+def count_threads(n_jobs: int | None) -> int:
+    """Return the number of threads for ``n_jobs``: −1 is one per core, −2 is one less, and None is 1.
 
-    It is 1 in a process that another one started, as a search with several jobs does, because all cores are at work.
+    With a negative ``n_jobs`` it is 1 in a child process of multiprocessing, because the other processes use the cores.
     """
     import multiprocessing
 
     from spamnb.engines.executor import cores
 
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs is {n_jobs!r}: give a number of threads, or -1 for one a core")
+        raise ValueError(f"n_jobs is {n_jobs!r}: give a number of threads, or -1 for one per core")
     if n_jobs is None or n_jobs > 0:
         return n_jobs or 1
     return 1 if multiprocessing.parent_process() is not None else max(1, cores() + 1 + n_jobs)
 
 
 @contextmanager
-def chosen_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterator[Cluster | None]:
-    """Open the cluster that ``dask`` names, if any. SpamnbError if ``workers`` is given too: a cluster has its own.
+def open_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterator[Cluster | None]:
+    """Open the Dask cluster ``dask``; yield None without one. Raise SpamnbError for a cluster with ``workers``.
 
-    >>> with chosen_cluster("tcp://10.0.0.1:8786", 2, print):
+    >>> with open_cluster("tcp://10.0.0.1:8786", 2, print):
     ...     pass
     Traceback (most recent call last):
     ...
-    spamnb.errors.ArgumentError: workers is for threads of this machine; a cluster has the workers that it has
+    spamnb.errors.ArgumentError: workers is for threads of this machine, and a cluster has its own workers
     """
     if dask is None:
         yield None
         return
     if workers is not None:
-        raise ArgumentError("{option.workers} is for threads of this machine; a cluster has the workers that it has")
+        raise ArgumentError("{option.workers} is for threads of this machine, and a cluster has its own workers")
     from spamnb.engines.cluster import cluster
 
-    with cluster(dask, tell) as chosen:
-        yield chosen
+    with cluster(dask, tell) as dask_cluster:
+        yield dask_cluster
 
 
 @contextmanager
-def ending_cleanly() -> Iterator[None]:
-    """Raise SystemExit inside for signals that end the process, so that no unfinished file stays.
+def handle_end_signals() -> Iterator[None]:
+    """Raise SystemExit in this block for signals that end the process, so that unfinished files are removed.
 
-    This is done only for signals that would have ended the process, and only in the main thread, because no other may
-    set a signal's handler. Raises SpamnbError if there is no room for temporary files.
+    Signals with another handler keep it, and only the main thread can set handlers. Raise SpamnbError if there is no
+    room for temporary files.
     """
     from spamnb.engines.executor import END_SIGNALS
 
     def end(number: int, frame: object) -> None:
-        for other in handled:
-            signal.signal(other, signal.SIG_IGN)
+        for handled_number in handled:
+            signal.signal(handled_number, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
     # SIGHUP stays ignored if nohup started the process.
@@ -228,10 +228,10 @@ def ending_cleanly() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # numpy names neither a file nor an error number if there is no room for an array; the system names the folder.
+        # If there is no room for an array, numpy's error has neither a file name nor an error number.
         is_temporary = str(error.filename or gettempdir()).startswith(gettempdir())
         if is_temporary and error.errno in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise SpamnbError(f"no room for temporary files in {gettempdir()}; TMPDIR names another place") from None
+            raise SpamnbError(f"no room for temporary files in {gettempdir()}; set TMPDIR to another folder") from None
         raise
     finally:
         for number in handled:

@@ -1,4 +1,4 @@
-"""``spamnb.evaluate``: measure the filter on mail whose class is known."""
+"""``spamnb.evaluate``: measure the errors of the filter on labelled mail."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from spamnb.api.arguments import (
     Tell,
     check_flags,
     check_least,
-    chosen_cluster,
-    ending_cleanly,
     file_path,
+    handle_end_signals,
+    list_specs,
+    make_settings,
     new_file,
-    settings_of,
-    specs_of,
+    open_cluster,
     tell_notes,
     warn,
 )
@@ -43,28 +43,29 @@ if TYPE_CHECKING:
 
 
 NO_MAIL = "no messages in the sources: nothing to evaluate on"
-MAX_TEXT = 70  # characters of a sender or a subject
-MAX_REASONS = 6  # tokens of each message
+MAX_TEXT = 70  # characters of a sender or a subject, so that one of them fits into a line of 80 characters
+MAX_REASONS = 6  # tokens shown for each message, about as many as fit into two lines
 
 
 def describe_doubtful(doubtful: list[EvaluatedMessage]) -> list[str]:
-    """Return three lines per message: name and classes, sender and subject, and tokens that contradict the label."""
+    """Return three lines per message: name and classes, sender and subject, and the evidence against the label."""
     if not doubtful:
         return ["No message looks mislabelled."]
-    lines = [f"{pluralize(len(doubtful), 'message')} may stand in the wrong folder, the surest first:"]
-    for each in doubtful:
-        probability = format_percent(100 * each.probabilities[each.verdict])
-        lines.append(f"  {escape(each.name)}: labelled {each.truth}, looks like {each.verdict} ({probability} %)")
-        sender, subject = (shorten(text) or "(none)" for text in (each.sender, each.subject))
+    lines = [f"{pluralize(len(doubtful), 'message')} may be in the wrong folder, the likeliest first:"]
+    for message in doubtful:
+        probability = format_percent(100 * message.probabilities[message.verdict])
+        verdict = f"labelled {message.truth}, looks like {message.verdict} ({probability} %)"
+        lines.append(f"  {escape(message.name)}: {verdict}")
+        sender, subject = (shorten(text) or "(none)" for text in (message.sender, message.subject))
         lines.append(f"    From: {sender}   Subject: {subject}")
-        reasons = [shorten(meaning(token) or token) for token, weight in each.evidence if weight > 0][:MAX_REASONS]
+        reasons = [shorten(meaning(token) or token) for token, weight in message.evidence if weight > 0][:MAX_REASONS]
         if reasons:
             lines.append(f"    because of {'; '.join(reasons)}")
     return lines
 
 
 def shorten(text: str) -> str:
-    """Return one line of text for a terminal, of at most MAX_TEXT characters.
+    """Return a text as one line for a terminal, with at most MAX_TEXT characters.
 
     >>> shorten("caf\\x1b[2J  \\n au lait"), len(shorten("x" * 99))
     ('caf\\\\x1b[2J au lait', 70)
@@ -75,25 +76,25 @@ def shorten(text: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Report):
-    """The evaluation of a filter; ``print`` and a notebook show the command line's tables.
+    """The evaluation of a filter. ``print`` and a notebook show the tables of 'spamnb evaluate'.
 
     Parameters
     ----------
     figures : Figures
-        Every figure with its 95 % interval, in percent.
+        All figures with 95 % intervals, in percent.
     result : Result
-        The classified messages: ``names``, ``truth`` and ``verdicts`` (n_messages,) as class numbers (−1: unsure),
+        The classified messages: ``names``, ``truth`` and ``verdicts`` (n_messages,) as class numbers (−1 is unsure),
         ``scores`` in nats and ``probabilities`` (n_messages, n_classes).
     settings : Settings
-        The settings of the models.
-    model : Path or None
-        The model file, ":memory:" for a model without a file; None if models were trained on parts of the mail.
-    unreadable : int
-        The number of messages that could not be read.
-    mislabelled : list of EvaluatedMessage or None
-        The messages that look mislabelled, the surest first; None without ``doubtful``.
-    command : str
-        The origin that the page names.
+        Settings of the models.
+    model : Path, default=None
+        The model file, or ":memory:" for a model in memory. None if models were trained on parts of the mail.
+    unreadable : int, default=0
+        Number of messages that could not be read.
+    mislabelled : list of EvaluatedMessage, default=None
+        The messages that look mislabelled, the likeliest first. None without ``doubtful``.
+    command : str, default="spamnb.evaluate in Python"
+        Command that the page shows.
 
     Examples
     --------
@@ -118,12 +119,12 @@ class Evaluation(Report):
     command: str = "spamnb.evaluate in Python"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every figure as values of JSON.
+        """Return the figures as values of JSON.
 
         Returns
         -------
         dict
-            The figures with the names of 'spamnb evaluate --format json'; None for NaN.
+            The figures with the names of 'spamnb evaluate --format json', and None for NaN.
         """
         from spamnb.evaluation.figures import to_json
 
@@ -131,12 +132,12 @@ class Evaluation(Report):
         return figures if self.mislabelled is None else {**figures, "mislabelled": to_json(self.mislabelled)}
 
     def trusts(self) -> list[float]:
-        """Return the probability that each message's label is right.
+        """Return the probabilities that the labels are right.
 
         Returns
         -------
         list of float
-            The probabilities by the model that classified each message.
+            Probability of each message's label by the model that classified the message.
 
         Examples
         --------
@@ -153,19 +154,18 @@ class Evaluation(Report):
 
         Parameters
         ----------
-        other : Evaluation, str or Path
-            The other evaluation, or a file of its scores.
+        other : Evaluation, str or path
+            The other evaluation, or the file that ``write_scores`` wrote.
 
         Returns
         -------
         McNemar
-            The numbers of messages that only one of the two classified correctly, and the probability of such a split
-            by chance.
+            Number of messages that only one evaluation classified correctly, for both, and the p-value.
 
         Raises
         ------
         SpamnbError
-            If the other evaluation has other messages, or its file cannot be read.
+            If the other evaluation has other messages, or if its file cannot be read.
         """
         from spamnb.evaluation import scores
 
@@ -176,31 +176,31 @@ class Evaluation(Report):
         return scores.compare_verdicts(scores.verdicts_by_name(self.result), verdicts)
 
     def page(self) -> str:
-        """Return a page of HTML with figures, curves and the worst errors, without scripts and other files.
+        """Return a page with figures, curves and the worst errors. It needs neither scripts nor other files.
 
         Returns
         -------
         str
-            The page.
+            The page as HTML.
         """
         from spamnb.report.page import render_page
 
-        kind = self.settings.model_type
-        trained = f"{self.model}, as it is" if self.model else f"{kind}, trained on parts of this mail"
-        return render_page(self.result, self.figures, self.settings, {"Command": self.command, "Model": trained})
+        trained = f"{self.settings.model_type}, trained on parts of this mail"
+        model = f"{self.model}, as it is" if self.model else trained
+        return render_page(self.result, self.figures, self.settings, {"Command": self.command, "Model": model})
 
     def write_page(self, path: FilePath) -> None:
         """Write the page to a file.
 
         Parameters
         ----------
-        path : str or Path
-            The file.
+        path : str or path
+            File to write.
 
         Raises
         ------
         SpamnbError
-            If it cannot be written.
+            If the file cannot be written, or if it is a model.
         """
         file = new_file(path, "path", over_model=False)
         try:
@@ -210,17 +210,17 @@ class Evaluation(Report):
             raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
     def write_scores(self, path: FilePath) -> None:
-        """Write each message's scores to a file, for other programs and for ``compare``.
+        """Write the scores of each message to a file, for other programs and for ``compare``.
 
         Parameters
         ----------
-        path : str or Path
-            The file.
+        path : str or path
+            File to write.
 
         Raises
         ------
         SpamnbError
-            If it cannot be written.
+            If the file cannot be written, or if it is a model.
         """
         from spamnb.evaluation.scores import write_scores
 
@@ -230,11 +230,11 @@ class Evaluation(Report):
         return self.text()
 
     def text(self, verbose: bool = False) -> str:
-        """Return what ``print`` shows.
+        """Return the text that ``print`` shows.
 
         Parameters
         ----------
-        verbose : bool
+        verbose : bool, default=False
             Whether to add the figures that compare filters.
 
         Returns
@@ -242,12 +242,12 @@ class Evaluation(Report):
         str
             The tables.
         """
-        doubts = [] if self.mislabelled is None else describe_doubtful(self.mislabelled)
-        return "\n".join([format_figures(self.figures, verbose), *doubts])
+        lines = [] if self.mislabelled is None else describe_doubtful(self.mislabelled)
+        return "\n".join([format_figures(self.figures, verbose), *lines])
 
     def _repr_html_(self) -> str:
-        doubts = "" if self.mislabelled is None else preformatted("\n".join(describe_doubtful(self.mislabelled)))
-        return "".join(table.html() for table in figure_tables(self.figures)) + doubts
+        lines = "" if self.mislabelled is None else preformatted("\n".join(describe_doubtful(self.mislabelled)))
+        return "".join(table.html() for table in figure_tables(self.figures)) + lines
 
 
 def evaluate(
@@ -272,62 +272,53 @@ def evaluate(
     command: str = "spamnb.evaluate in Python",
     **settings: Any,
 ) -> Evaluation:
-    """Measure the filter on labelled mail: good mail lost, spam let through, and the errors of its probabilities.
+    """Measure the errors of the filter on labelled mail: good mail lost, spam let through, and wrong probabilities.
 
-    Choose one of the five protocols ``folds``, ``split``, ``leave_one_out``, ``online`` and ``model``. The default is
-    ten folds.
+    The parameters ``folds``, ``split``, ``leave_one_out``, ``online`` and ``model`` choose one of five protocols. The
+    default is ten folds.
 
     Parameters
     ----------
-    sources : str, Path or list of these
-        As for ``train``.
-    folds : int or None
-        K-fold cross-validation with this K.
-    split : float or None
-        Train on this fraction of the mail and test on the other messages.
-    leave_one_out : bool
-        Classify each message by a model of all others. The result has no evidence.
-    online : bool
-        Classify each message and then learn it, in the given order.
-    model : str, Path or None
-        Classify by the model in this file, without further settings.
-    by_date : bool
-        With ``online``, take the messages in the order of receipt; with ``split``, train on the oldest.
-    seed : int
-        The seed of folds and splits. The same seed gives the same figures.
-    doubtful : int
-        Find up to this many messages that look mislabelled.
-    subjects : bool
-        Read wrongly classified messages again for their senders and subjects, which ``Evaluation.write_page`` shows.
-        With ``doubtful`` this is always done.
-    recursive : bool
-        As for ``train``.
-    text_column : str or None
-        The column of a table that has the text.
-    label_column : str or None
-        The column of a table that has the class.
-    workers : int or None
-        The number of threads; None for one per processor.
-    dask : str or None
-        A Dask cluster counts the mail, as for ``train``; only with ``folds``, ``split`` and ``leave_one_out``.
-    progress : bool
-        Whether to show the progress.
-    tell : callable
-        Gets a line for each message that cannot be read and is skipped. By default this is a warning.
-    command : str
-        The origin that the page names.
-    **settings : object
-        Settings of the models, with the names that ``--set`` takes.
+    sources : str, path, or list of these
+        As in ``train``.
+    folds : int, default=None
+        Number of folds of a cross-validation.
+    split : float, default=None
+        Share of the messages to train on. The other messages are classified.
+    leave_one_out : bool, default=False
+        Whether to classify each message by a model of all other messages. The result has no evidence.
+    online : bool, default=False
+        Whether to classify and then learn each message, in the order of the sources.
+    model : str or path, default=None
+        Model file that classifies the messages. It has settings of its own.
+    by_date : bool, default=False
+        Whether to take the messages in the order of receipt with ``online``, and to train on the oldest messages with
+        ``split``.
+    seed : int, default=0
+        Seed of folds and splits. The same seed gives the same figures.
+    doubtful : int, default=0
+        Maximum number of messages to list that look mislabelled.
+    subjects : bool, default=True
+        Whether to read wrongly classified messages again for their senders and subjects, which
+        ``Evaluation.write_page`` shows. ``doubtful`` always reads them.
+    recursive, text_column, label_column, workers, progress, tell : bool; str; str; int; bool; callable
+        As in ``train``.
+    dask : str, default=None
+        As in ``train``, but not with ``online`` and ``model``.
+    command : str, default="spamnb.evaluate in Python"
+        Command that the page shows.
+    **settings : dict
+        Settings of the models, as in ``train``.
 
     Returns
     -------
     Evaluation
-        The figures with their intervals, and the classified messages.
+        Figures with 95 % intervals, and the classified messages.
 
     Raises
     ------
     SpamnbError
-        If a source does not exist or has no mail, a setting is wrong, or two protocols are chosen.
+        If a source does not exist or has no mail, if a setting is wrong, or if two protocols are chosen.
 
     Examples
     --------
@@ -336,12 +327,12 @@ def evaluate(
     >>> evaluation.figures.protocol, evaluation.figures.messages
     ('2 folds', 127)
     """
-    from spamnb.api.progress import progress as shown
+    from spamnb.api.progress import show_progress
     from spamnb.classifier import Classifier
     from spamnb.engines.counting import count_parallel
-    from spamnb.evaluation import online as streams
     from spamnb.evaluation import protocols
     from spamnb.evaluation.figures import compute_figures
+    from spamnb.evaluation.online import evaluate_model, evaluate_stream, sort_by_date
     from spamnb.sources.spec import find_labelled_entries
 
     flags = {"leave_one_out": leave_one_out, "online": online, "by_date": by_date, "subjects": subjects}
@@ -364,58 +355,60 @@ def evaluate(
     check_least(1, workers=workers)
     check_least(2, folds=folds)
     check_least(0, seed=seed, doubtful=doubtful)
-    specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
-    chosen, skipped = settings_of(settings), SkippedMessages(tell)
+    specs, options = list_specs(sources), ReadOptions(recursive, text_column, label_column)
+    model_settings, skipped = make_settings(settings), SkippedMessages(tell)
     path = None if model is None else file_path(model)
     tell_notes(specs, recursive, tell)
     mail = find_labelled_entries(specs, skipped, options)
     if path is not None:
-        with Classifier.open(path) as classifier, shown("Classifying", progress) as show:
-            result, chosen = streams.evaluate_model(mail, classifier, skipped, show), classifier.settings
+        with Classifier.open(path) as classifier, show_progress("Classifying", progress) as show:
+            result, model_settings = evaluate_model(mail, classifier, skipped, show), classifier.settings
     elif online:
-        with shown("Classifying and learning", progress) as show:
-            stream = streams.sort_by_date(mail, skipped) if by_date else mail
-            result = streams.evaluate_stream(stream, chosen, skipped, show)
+        with show_progress("Classifying and learning", progress) as show:
+            stream = sort_by_date(mail, skipped) if by_date else mail
+            result = evaluate_stream(stream, model_settings, skipped, show)
     else:
         names: list[str] = []
-        named = _record_names(mail, names)
-        with ending_cleanly():
-            with chosen_cluster(dask, workers, tell) as cluster, shown("Reading", progress) as show:
-                counted = count_parallel(named, chosen.tokens, skipped, show, workers, cluster)
-            counted_mail = protocols.make_mail(counted, names)
-            _check(counted_mail, chosen)
+        with handle_end_signals():
+            with open_cluster(dask, workers, tell) as cluster, show_progress("Reading", progress) as show:
+                entries = _record_names(mail, names)
+                training_set = count_parallel(entries, model_settings.tokens, skipped, show, workers, cluster)
+            counted_mail = protocols.make_mail(training_set, names)
+            _check_classes(counted_mail, model_settings)
             if leave_one_out:
-                result = protocols.evaluate_leave_one_out(counted_mail, chosen)
+                result = protocols.evaluate_leave_one_out(counted_mail, model_settings)
             elif split is None:
                 k = 10 if folds is None else folds
                 part = protocols.assign_folds(counted_mail.digests, counted_mail.labels, k, seed)
-                result = protocols.evaluate_parts(counted_mail, chosen, part, f"{k} folds")
+                result = protocols.evaluate_parts(counted_mail, model_settings, part, f"{k} folds")
             else:
                 part = (
                     protocols.split_by_date(counted_mail, split)
                     if by_date
                     else protocols.split_by_chance(counted_mail, split, seed)
                 )
-                which = f"{'Oldest ' if by_date else ''}{100 * split:g} % of the mail"
-                result = protocols.evaluate_parts(counted_mail, chosen, part, f"{which} learned, the rest classified")
+                share = f"{'Oldest ' if by_date else ''}{100 * split:g} % of the mail"
+                protocol = f"{share} learned, the rest classified"
+                result = protocols.evaluate_parts(counted_mail, model_settings, part, protocol)
             if subjects or doubtful:
-                result = _with_heads(result, specs, options)
+                result = _add_headings(result, specs, options)
     if not len(result):
         raise SpamnbError(NO_MAIL)
     rows = doubtful_rows(result.scores, result.truth).tolist() if doubtful else []
-    doubts = [result.errors[row] for row in rows if row in result.errors][:doubtful] if doubtful else None
-    return Evaluation(compute_figures(result, seed=seed), result, chosen, path, skipped.count, doubts, command)
+    mislabelled = [result.errors[row] for row in rows if row in result.errors][:doubtful] if doubtful else None
+    figures = compute_figures(result, seed=seed)
+    return Evaluation(figures, result, model_settings, path, skipped.count, mislabelled, command)
 
 
 def _record_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:
-    """Yield the entries, and append each name to ``names``."""
+    """Yield the entries, and append their names to ``names``."""
     for entry in entries:
         names.append(entry.name)
         yield entry
 
 
-def _check(mail: Mail, settings: Settings) -> None:
-    """Raise SpamnbError if no filter can be measured on this mail."""
+def _check_classes(mail: Mail, settings: Settings) -> None:
+    """Raise SpamnbError if the mail does not have messages of several classes."""
     from spamnb.training import check_classes
 
     if not len(mail.positions):
@@ -425,17 +418,17 @@ def _check(mail: Mail, settings: Settings) -> None:
     check_classes(mail.classes, settings, one_class=False)
 
 
-def _with_heads(result: Result, specs: Sequence[str], options: ReadOptions) -> Result:
-    """Return the result with sender and subject of each error: only these messages of the sources are read again."""
+def _add_headings(result: Result, specs: Sequence[str], options: ReadOptions) -> Result:
+    """Return the result with sender and subject of each wrongly classified message, which is read again."""
     from spamnb.sources.spec import find_labelled_entries
 
-    heads: dict[str, EvaluatedMessage] = {}
-    missing = {answer.name: answer for answer in result.errors.values()}
-    # Errors are not reported again.
-    for entry in find_labelled_entries(specs, lambda name, error: None, options) if missing else ():
-        if answer := missing.pop(entry.name, None):
-            with one_message(entry.name, lambda name, error: None):  # the message may be gone
-                heads[entry.name] = answer.with_heading(entry.read())
-            if not missing:
+    complete: dict[str, EvaluatedMessage] = {}
+    incomplete = {message.name: message for message in result.errors.values()}
+    # Messages that cannot be read have already been reported.
+    for entry in find_labelled_entries(specs, lambda name, error: None, options) if incomplete else ():
+        if message := incomplete.pop(entry.name, None):
+            with one_message(entry.name, lambda name, error: None):
+                complete[entry.name] = message.with_heading(entry.read())
+            if not incomplete:
                 break
-    return replace(result, errors={row: heads.get(answer.name, answer) for row, answer in result.errors.items()})
+    return replace(result, errors={row: complete.get(each.name, each) for row, each in result.errors.items()})

@@ -1,4 +1,4 @@
-"""``spamnb.explain``: show the tokens that decided one message."""
+"""``spamnb.explain``: the evidence that decided the classification of one message."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ if TYPE_CHECKING:
     from spamnb.counts.class_counts import ClassTotals, TokenCounts
 
 
-SHOWN_CLASSES = 5  # the likeliest classes: a model of newsgroups has twenty
+MAX_CLASS_COLUMNS = 4  # the shares of more classes take more than half of a line of 80 characters
+SHOWN_CLASSES = 5  # the likeliest classes are shown, because a model can have many: a model of newsgroups has twenty
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Report):
-    """The explanation of one message's classification; ``print`` shows what the command line does.
+    """The explanation of one message's classification. ``print`` shows the text of 'spamnb classify --explain'.
 
     Parameters
     ----------
     classification : Classification
-        Verdict, probabilities and all the evidence.
+        Verdict, probabilities and all evidence.
     top : int
-        The number of tokens that are shown, heaviest first.
+        Number of tokens that are shown, the heaviest first.
     settings : Settings
-        The settings of the model.
+        Settings of the model.
     totals : ClassTotals
-        The messages of each class of the model.
+        Number of messages of each class of the model.
     counts : TokenCounts
-        The messages of each class that contain each of the ``top`` tokens.
+        Number of messages of each class that have each of the ``top`` tokens.
 
     Examples
     --------
@@ -65,7 +66,7 @@ class Explanation(Report):
         -------
         dict
             The keys are verdict, probabilities {class: p}, log_odds, enough, truncations, and evidence [{token, weight,
-            messages: {class: n}}], with the part of each weight that corrects naive Bayes.
+            messages: {class: n}, correction}]. The correction is the part of the weight that corrects naive Bayes.
 
         Examples
         --------
@@ -95,13 +96,12 @@ class Explanation(Report):
         return self.text()
 
     def text(self, verbose: bool = False) -> str:
-        """Return the printed text: the verdict, and for each token its meaning and the messages that have it.
+        """Return the text that ``print`` shows: the verdict, and each token with its meaning and its messages.
 
         Parameters
         ----------
         verbose : bool
-            Whether to add weights in nats, the part of each that corrects naive Bayes, the tokens as they are stored,
-            and the probabilities before calibration.
+            Whether to add the weights in nats, the tokens as they are stored, and the probabilities before calibration.
 
         Returns
         -------
@@ -119,112 +119,114 @@ class Explanation(Report):
         """
         result = self.classification
         lines = [f"verdict: {result.verdict}", *([f"  {result.sender.token}"] if result.sender else [])]
-        if len(self.totals.classes) > 1:  # a single class has probability 1 whatever the message holds
-            lines += self._probabilities(verbose)
-        why = reason_for_unsure(self.totals.classes, result.enough)
-        lines += [f"  {why}"] if why else []
+        if len(self.totals.classes) > 1:  # a single class has the probability 1 for every message
+            lines += self._format_probabilities(verbose)
+        cause = reason_for_unsure(self.totals.classes, result.enough)
+        lines += [f"  {cause}"] if cause else []
         lines += [f"  not read: {truncation}" for truncation in result.truncations]
         if len(self.totals.classes) < 2:
             return "\n".join(lines)
         if not result.evidence:
             return "\n".join([*lines, "no token of this message is evidence"])
-        return "\n".join([*lines, "", *self._tokens(verbose)])
+        return "\n".join([*lines, "", *self._format_tokens(verbose)])
 
-    def _ranked(self) -> list[str]:
+    def _rank_classes(self) -> list[str]:
         """Return the classes, the likeliest first."""
         return sorted(self.classification.probabilities, key=lambda name: -self.classification.probabilities[name])
 
-    def _probabilities(self, verbose: bool) -> list[str]:
+    def _format_probabilities(self, verbose: bool) -> list[str]:
+        """Return lines with the probabilities of the likeliest classes, and the threshold of spam."""
         result = self.classification
-        before = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
+        model = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
         return [
             f"  {name}: probability {format_probability(result.probabilities[name])}"
-            + (f", before calibration {result.posterior[name]:.4g} ({before})" if verbose else "")
-            for name in self._ranked()[:SHOWN_CLASSES]
+            + (f", before calibration {result.posterior[name]:.4g} ({model})" if verbose else "")
+            for name in self._rank_classes()[:SHOWN_CLASSES]
         ] + [
             f"  mail is called {name} above {format_probability(self.settings.loss.threshold)}"
             for name in result.probabilities
             if name == self.settings.spam and len(result.probabilities) == 2
         ]
 
-    def _tokens(self, verbose: bool) -> list[str]:
-        """Return a line for each of the ``top`` tokens, and one for the tokens that all messages have."""
+    def _format_tokens(self, verbose: bool) -> list[str]:
+        """Return a line for each of the ``top`` tokens, and a line for the tokens that all messages have."""
         result, totals = self.classification, self.totals
-        best, second = self._ranked()[:2]
-        names = totals.classes if len(totals.classes) <= 4 else (best, second)
+        best, second = self._rank_classes()[:2]
+        names = totals.classes if len(totals.classes) <= MAX_CLASS_COLUMNS else (best, second)
         rows = [totals.classes.index(name) for name in names]
         counts = self.counts.document_counts
-        everywhere = (counts == totals.documents[:, None]).all(axis=0)
+        is_common = (counts == totals.documents[:, None]).all(axis=0)  # all messages have the token
         shares = 100 * counts[rows] / totals.documents[rows, None]
-        shown, corrections = result.evidence[: self.top], result.corrections
-        widths = [max(7, len(name)) for name in names]
-        side = max(len(best), len(second), len("for"))
+        evidence, corrections = result.evidence[: self.top], result.corrections
+        share_widths = [max(len("0.123 %"), len(name)) for name in names]
+        class_width = max(len(best), len(second), len("for"))
 
-        def line(side_of: str, weights: Sequence[str], cells: Sequence[str], token: str) -> str:
-            columns = [f"{side_of:<{side}}", *(f"{weight:>10}" for weight in weights if verbose)]
-            return "  ".join([*columns, *(f"{cell:>{width}}" for cell, width in zip(cells, widths)), token])
+        def format_line(class_name: str, weights: Sequence[str], shares: Sequence[str], token: str) -> str:
+            columns = [f"{class_name:<{class_width}}", *(f"{weight:>10}" for weight in weights if verbose)]
+            return "  ".join([*columns, *(f"{share:>{width}}" for share, width in zip(shares, share_widths)), token])
 
-        def about(tokens: Sequence[int], what: str) -> str:
-            weight = sum(shown[k].weight for k in tokens)
-            parts = [f"{sum(corrections[k] for k in tokens):+.3f}"] if corrections else []
-            cells = [f"{share:.3g} %" for share in shares[:, tokens[0]]]
-            return line(best if weight > 0 else second, [f"{weight:+.3f}", *parts], cells, what)
+        def format_group(positions: Sequence[int], description: str) -> str:
+            weight = sum(evidence[k].weight for k in positions)
+            weights = [f"{weight:+.3f}"]
+            if corrections:
+                weights.append(f"{sum(corrections[k] for k in positions):+.3f}")
+            cells = [f"{share:.3g} %" for share in shares[:, positions[0]]]
+            return format_line(best if weight > 0 else second, weights, cells, description)
 
         heads = ["nats", *(["correction"] if corrections else [])]
         lines = [
-            "what speaks for which class, and the share of each class's messages that has it:",
-            line("for", heads, names, "token" if verbose else ""),
+            "evidence for each class, and the share of each class's messages that have it:",
+            format_line("for", heads, names, "token" if verbose else ""),
         ]
         if verbose and corrections:
-            total, corrected = sum(weight for _, weight in result.evidence), sum(corrections)
-            lines.insert(0, f"naive Bayes gives {total - corrected:+.3f} nats, its correction {corrected:+.3f}")
-        for group in self._groups(np.flatnonzero(~everywhere).tolist(), verbose):
-            token = shown[group[0]].token
+            total, correction = sum(weight for _, weight in result.evidence), sum(corrections)
+            lines.insert(0, f"naive Bayes gives {total - correction:+.3f} nats, its correction {correction:+.3f}")
+        for group in self._group_tokens(np.flatnonzero(~is_common).tolist(), verbose):
+            token = evidence[group[0]].token
             description = escape(meaning(token))
-            as_stored = f"{escape(token)}{description and f'  ({description})'}"
-            lines.append(about(group, as_stored if verbose else description or escape(token)))
-        if everywhere.any():
-            lines.append(about(np.flatnonzero(everywhere).tolist(), "base rate: what every message has"))
+            stored_token = f"{escape(token)}{description and f'  ({description})'}"
+            lines.append(format_group(group, stored_token if verbose else description or escape(token)))
+        if is_common.any():
+            lines.append(format_group(np.flatnonzero(is_common).tolist(), "base rate: evidence in every message"))
         if len(result.evidence) > self.top:
-            lines.append(f"… and {pluralize(len(result.evidence) - self.top, 'lighter one')}")
-        return [each.rstrip() for each in lines]
+            lines.append(f"… and {pluralize(len(result.evidence) - self.top, 'lighter token')}")
+        return [line.rstrip() for line in lines]
 
-    def _groups(self, places: Sequence[int], verbose: bool) -> list[list[int]]:
-        """Group the positions of shown tokens: an address with the networks or domains around it, narrowest first.
+    def _group_tokens(self, positions: Sequence[int], verbose: bool) -> list[list[int]]:
+        """Group the positions of tokens: an address and the networks or domains that contain it, the narrowest first.
 
         If ``verbose``, each token is a group.
         """
         tokens = [evidence.token for evidence in self.classification.evidence]
         groups: list[list[int]] = []
-        for place in places:
+        for position in positions:
             for group in groups if not verbose else []:
-                if is_narrower(tokens[place], tokens[group[0]]):
-                    group.insert(0, place)
+                if is_narrower(tokens[position], tokens[group[0]]):
+                    group.insert(0, position)
                     break
-                if is_narrower(tokens[group[0]], tokens[place]):
-                    group.append(place)
+                if is_narrower(tokens[group[0]], tokens[position]):
+                    group.append(position)
                     break
             else:
-                groups.append([place])
+                groups.append([position])
         return groups
 
 
 def reason_for_unsure(classes: Sequence[str], enough: bool) -> str:
-    """Return the reason why a model of some classes cannot recognise spam yet; "" if it can.
+    """Return the reason why a model cannot recognise spam yet, or "" if it can.
 
-     reason_for_unsure(["ham"], False)
-    "the model has learned class 'ham' alone, and nothing to tell it from; 'spamnb learn' adds another class"
+    >>> reason_for_unsure(["ham"], False)
+    "the model has learned only class 'ham'; 'spamnb learn' adds messages of another class"
     """
     if not classes:
         return "the model has learned nothing yet; 'spamnb learn' adds messages"
     if len(classes) == 1:
-        alone = f"the model has learned class {classes[0]!r} alone"
-        return f"{alone}, and nothing to tell it from; 'spamnb learn' adds another class"
-    return "" if enough else "the model has seen too few messages for these probabilities to mean much"
+        return f"the model has learned only class {classes[0]!r}; 'spamnb learn' adds messages of another class"
+    return "" if enough else "the model has learned too few messages, so these probabilities are inexact"
 
 
 def why_unsure(classifier: Classifier) -> str:
-    """Return the reason why an open model cannot recognise spam yet; "" if it can."""
+    """Return the reason why an open model cannot recognise spam yet, or "" if it can."""
     return reason_for_unsure(classifier.store.totals().classes, classifier.classify(b"").enough)
 
 
@@ -235,26 +237,26 @@ def explain(
 
     Parameters
     ----------
-    message : bytes, str or Path
-        The raw message, or the path of a file with one message.
-    model : str or Path
-        The model file.
-    top : int
-        The number of tokens. The weight of a token is in nats of the log-odds of the likeliest class against the next.
-    people : People or None
-        The people whose mail is never spam, and the people whose mail is always spam.
-    tell : callable
-        Gets a line for a file that cannot be read. By default this is a warning.
+    message : bytes, str or path
+        The raw message, or a file with one message.
+    model : str or path
+        Model file.
+    top : int, default=20
+        Number of tokens. The weight of a token is its part of the log-odds between the two likeliest classes, in nats.
+    people : People, default=None
+        People whose mail is never spam, and people whose mail is always spam.
+    tell : callable, default=warnings.warn
+        Called with a line if the file cannot be read.
 
     Returns
     -------
     Explanation
-        The verdict and its tokens.
+        Verdict, probabilities, and the tokens with the largest weights.
 
     Raises
     ------
     SpamnbError
-        If there is no such model or message, or the file has several messages.
+        If there is no such model or message, or if the file has several messages.
 
     Examples
     --------
@@ -269,15 +271,15 @@ def explain(
     from spamnb.classifier import Classifier
 
     check_least(1, top=top)
-    raw = message if isinstance(message, bytes) else _only(str(file_path(message, "message")), tell)
+    raw = message if isinstance(message, bytes) else _read_single(str(file_path(message, "message")), tell)
     with Classifier.open(file_path(model)) as classifier:
-        explanation = attempt(lambda: explanation_of(raw, classifier, top, people))
+        explanation = attempt(lambda: explain_message(raw, classifier, top, people))
     if isinstance(explanation, OSError):
         raise SpamnbError(f"{'the message' if isinstance(message, bytes) else message}: {reason(explanation)}")
     return explanation
 
 
-def explanation_of(raw: bytes, classifier: Classifier, top: int, people: People | None = None) -> Explanation:
+def explain_message(raw: bytes, classifier: Classifier, top: int, people: People | None = None) -> Explanation:
     """Explain the classification of one message by an open model."""
     with classifier.store.reading():
         classification = classifier.classify(raw)
@@ -292,13 +294,13 @@ def explanation_of(raw: bytes, classifier: Classifier, top: int, people: People 
         )
 
 
-def _only(source: str, tell: Tell) -> bytes:
-    """Return the one message of a file."""
+def _read_single(source: str, tell: Tell) -> bytes:
+    """Return the message in a file. Raise SpamnbError if the file has several messages, or none."""
     from spamnb.sources.spec import find_entries
 
     entries = list(islice(find_entries([source], SkippedMessages(tell)), 2))
     if len(entries) != 1:
-        several = "more than one message; 'spamnb classify --explain 20' takes them all"
+        several = "more than one message; 'spamnb classify --explain 20' explains all"
         raise SpamnbError(f"{source}: {several if entries else 'no message'}")
     try:
         return entries[0].read()

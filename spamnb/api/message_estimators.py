@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.api.arguments import settings_of, threads_of
-from spamnb.api.progress import progress as shown
+from spamnb.api.arguments import count_threads, make_settings
+from spamnb.api.progress import show_progress
 from spamnb.class_names import check_class_name
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
@@ -115,17 +115,17 @@ class MessageEstimator(Parameters):
         """Return settings with the estimator's parameters that are fields of these dataclasses."""
         with name_errors(self):
             names = [name for dataclass in dataclasses for name in settings_in(dataclass)]
-            return settings_of({name: getattr(self, name) for name in names} | overrides)
+            return make_settings({name: getattr(self, name) for name in names} | overrides)
 
     def _threads(self) -> int:
         with name_errors(self):
-            return threads_of(self.n_jobs)
+            return count_threads(self.n_jobs)
 
     def _count(
         self, X: Iterable[str | bytes], options: TokenOptions, labels: Sequence[str] | None = None
     ) -> TrainingSet:
         entries, threads = self._entries(X, labels), self._threads()
-        with shown("Reading", self.progress) as show:
+        with show_progress("Reading", self.progress) as show:
             return count_parallel(entries, options, raise_unreadable, show, threads)
 
 

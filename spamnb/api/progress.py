@@ -1,4 +1,4 @@
-"""Show progress in a line of a terminal, or below a notebook's cell."""
+"""Show progress in a line of a terminal, or below the cell of a notebook."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-DRAWING_INTERVAL = 0.1  # seconds
+DRAWING_INTERVAL = 0.1  # seconds between two updates of the line: more updates cannot be read
 
 
 @contextmanager
-def progress(activity: str, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
-    """Show the number of messages done and their rate on standard error, if it is a terminal or a notebook.
+def show_progress(activity: str, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """Show the number of finished messages and their rate on standard error, if it is a terminal or a notebook.
 
-    Yield a function that takes the number of messages done. The line is cleared when the work ends.
+    Yield a function that takes the number of finished messages. The line is cleared at the end.
     """
-    if not is_shown or not _has_reader():
+    if not is_shown or not _is_visible():
         yield lambda done: None
         return
     start = drawn = monotonic()
@@ -30,7 +30,7 @@ def progress(activity: str, is_shown: bool = True) -> Iterator[Callable[[int], N
 
     def draw(line: str) -> None:
         nonlocal width
-        # The old line is overwritten with blanks, because notebooks do not know the code that clears a line.
+        # The previous line is overwritten with blanks, because notebooks ignore the code that clears a line.
         sys.stderr.write(f"\r{line:<{width}}" if line else f"\r{'':<{width}}\r")
         sys.stderr.flush()
         width = len(line)
@@ -42,7 +42,7 @@ def progress(activity: str, is_shown: bool = True) -> Iterator[Callable[[int], N
         draw("")
 
 
-def _has_reader() -> bool:
-    """Return whether standard error is a terminal, or the output of a notebook's cell."""
+def _is_visible() -> bool:
+    """Return whether standard error is a terminal or a notebook."""
     error = sys.stderr
     return error is not None and (error.isatty() or type(error).__module__.startswith("ipykernel."))

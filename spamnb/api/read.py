@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from spamnb.api.arguments import Sources, Tell, specs_of, warn
+from spamnb.api.arguments import Sources, Tell, list_specs, warn
 from spamnb.reader.message import Message, parse
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import ReadOptions, SkippedMessages, read_entries
@@ -13,16 +13,16 @@ from spamnb.sources.entries import ReadOptions, SkippedMessages, read_entries
 
 @dataclass(frozen=True, slots=True)
 class LabelledMessage:
-    """A message whose class is known.
+    """A message with its class.
 
     Parameters
     ----------
     label : str
         The class.
     name : str
-        The file or folder and the number of the message, with unprintable characters escaped.
+        The file, or the folder and the number of the message. Unprintable characters are escaped.
     raw : bytes
-        The raw mail. For a row of a table it is a blank line and the text.
+        The raw mail. For a row of a table this is an empty line and the text.
 
     Examples
     --------
@@ -57,20 +57,12 @@ def read(
     label_column: str | None = None,
     tell: Tell = warn,
 ) -> Iterator[LabelledMessage]:
-    """Read labelled messages one at a time, in the same order on every run.
+    """Read labelled messages one at a time. The order is the same on every run.
 
     Parameters
     ----------
-    sources : str, Path or list of these
-        As for ``train``.
-    recursive : bool
-        As for ``train``.
-    text_column : str or None
-        The column of a table that has the text.
-    label_column : str or None
-        The column of a table that has the class.
-    tell : callable
-        Gets a line for each message that cannot be read and is skipped. By default this is a warning.
+    sources, recursive, text_column, label_column, tell : str, path or list of these; bool; str; callable
+        As in ``train``.
 
     Returns
     -------
@@ -80,7 +72,7 @@ def read(
     Raises
     ------
     SpamnbError
-        At once if a source does not exist, and during the iteration if a source has no readable message.
+        If a source does not exist. During the iteration, if a source has no readable message.
 
     Examples
     --------
@@ -96,5 +88,5 @@ def read(
 
     skipped = SkippedMessages(tell)
     options = ReadOptions(recursive, text_column, label_column)
-    entries = find_labelled_entries(specs_of(sources), skipped, options)
+    entries = find_labelled_entries(list_specs(sources), skipped, options)
     return (LabelledMessage(entry.label or "", entry.name, raw) for entry, raw in read_entries(entries, skipped))

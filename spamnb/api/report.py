@@ -1,4 +1,4 @@
-"""Results that ``print`` and a notebook show as the command line does."""
+"""The base of the results: ``print`` and a notebook show the text of the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from html import escape
 
 
 class Report:
-    """A result that has a text: a prompt shows its first line, a notebook all of it.
+    """A result with a text. A Python prompt shows its first line, and a notebook shows the whole text.
 
     >>> class Count(Report):
     ...     def __str__(self) -> str:
@@ -16,13 +16,13 @@ class Report:
     """
 
     def __repr__(self) -> str:
-        first = str(self).strip().splitlines()[0]
-        return f"<{type(self).__name__}: {first.rstrip()}>"
+        first_line = str(self).strip().splitlines()[0]
+        return f"<{type(self).__name__}: {first_line.rstrip()}>"
 
     def _repr_html_(self) -> str:
         return preformatted(str(self))
 
 
 def preformatted(text: str) -> str:
-    """Return a text as HTML that keeps its columns: all notebooks show code in a font of fixed width."""
+    """Return a text as HTML in a font of fixed width. All notebooks use such a font for code."""
     return f"<pre><code>{escape(text)}</code></pre>"

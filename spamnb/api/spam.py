@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, new_file, warn
 from spamnb.api.evaluate import Evaluation
-from spamnb.api.explain import Explanation, explanation_of
+from spamnb.api.explain import Explanation, explain_message
 from spamnb.api.message_estimators import (
     Labels,
     MessageEstimator,
@@ -24,7 +24,7 @@ from spamnb.api.message_estimators import (
     raise_unreadable,
     set_parameters,
 )
-from spamnb.api.progress import progress as shown
+from spamnb.api.progress import show_progress
 from spamnb.api.words import WordsReport, words_of
 from spamnb.class_names import check_has_class
 from spamnb.classification import Classification
@@ -218,7 +218,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.class_names)
         training_set = self._count(messages, settings.tokens, labels.message_classes)
-        with shown("Fitting", self.progress):
+        with show_progress("Fitting", self.progress):
             self.model_ = MemoryModel(model_of(training_set, settings))
         self._set_classes(labels.classes, is_training=True)
         return self
@@ -378,7 +378,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         check_least(1, top=top)
         (raw,) = self._raw([message])
         with self.model_.lock:
-            return explanation_of(raw, self.model_.classifier, top)
+            return explain_message(raw, self.model_.classifier, top)
 
     def words(self, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:
         """Return the likeliest words of each class, and the words that separate the classes best.
@@ -423,7 +423,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
         self._check_fitted()
         messages, labels = self._labelled(X, y)
-        with self.model_.lock, shown("Classifying", self.progress) as show:
+        with self.model_.lock, show_progress("Classifying", self.progress) as show:
             classifier = self.model_.classifier
             entries = self._entries(messages, labels.message_classes)
             result = evaluate_model(entries, classifier, raise_unreadable, show)

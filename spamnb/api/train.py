@@ -19,15 +19,15 @@ from spamnb.api.arguments import (
     Tell,
     check_flags,
     check_least,
-    chosen_cluster,
-    ending_cleanly,
+    handle_end_signals,
+    list_specs,
+    make_settings,
     new_file,
-    settings_of,
-    specs_of,
+    open_cluster,
     tell_notes,
     warn,
 )
-from spamnb.api.progress import progress as shown
+from spamnb.api.progress import show_progress
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, doubtful_rows
@@ -281,7 +281,7 @@ def train(
 
     check_flags(force=force, one_class=one_class, recursive=recursive, progress=progress)
     check_least(1, workers=workers)
-    path, specs, chosen = new_file(model), specs_of(sources), settings_of(settings)
+    path, specs, chosen = new_file(model), list_specs(sources), make_settings(settings)
     options = ReadOptions(recursive, text_column, label_column)
     check_replaceable(path, force=force)
     if not force:
@@ -320,7 +320,7 @@ class Training:
 
         unreadable, settings = SkippedMessages(self.tell), self.settings
         relearning = Relearning(self.model, SkippedMessages(self.tell))
-        with ending_cleanly(), shown("Reading", self.progress) as show:
+        with handle_end_signals(), show_progress("Reading", self.progress) as show:
             counted = self._count(unreadable, show)
             check(counted, relearning)
             training_set = prepare(counted)
@@ -346,7 +346,7 @@ class Training:
         from spamnb.engines.counting import count_parallel
         from spamnb.sources.spec import find_labelled_entries
 
-        with chosen_cluster(self.dask, self.workers, self.tell) as cluster:
+        with open_cluster(self.dask, self.workers, self.tell) as cluster:
             mail = find_labelled_entries(self.sources, unreadable, self.options)
             return count_parallel(mail, self.settings.tokens, unreadable, show, self.workers, cluster)
 

@@ -1,4 +1,4 @@
-"""``spamnb.words``: the likeliest words of each class, and the words that tell classes apart."""
+"""``spamnb.words``: the likeliest words of each class, and the words that separate the classes best."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class WordsReport(Report):
-    """The words of a model; ``print`` shows the command line's table.
+    """The words of a model. ``print`` shows the table of 'spamnb words'.
 
     Parameters
     ----------
     likeliest : dict of list of Word
-        The likeliest tokens of each class, each with θ_jc, the probability that a message of the class has it.
+        The likeliest tokens of each class. Their value is θ_jc, the probability that a message of the class has the
+        token.
     informative : list of TellingWord
-        Tokens with the highest mutual information with the class, in bits, and the class that each speaks for; empty
-        for a single class.
+        The tokens with the highest mutual information with the class. Their value is this information in bits, and
+        their label is the class that the token supports. For a single class the list is empty.
 
     See Also
     --------
-    words : Makes the report of a model file.
     WordsDisplay : Draws ``informative`` as bars.
 
     Examples
@@ -41,7 +41,7 @@ class WordsReport(Report):
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> report = spamnb.words("model.spamnb", top=2)
     >>> report
-    <WordsReport: ham ... spam ... speaks for>
+    <WordsReport: ham ... spam ... highest MI ...>
     >>> report.informative
     [TellingWord(token='...', value=0..., label='...'), TellingWord(token='...', value=0..., label='...')]
     >>> list(report.to_dict())
@@ -52,7 +52,7 @@ class WordsReport(Report):
     informative: list[TellingWord]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as a dict that json can write.
+        """Return the report as values of JSON.
 
         Returns
         -------
@@ -70,23 +70,22 @@ class WordsReport(Report):
         }
 
     def __str__(self) -> str:
-        """Return what ``print`` shows."""
         from rich.console import Console
 
         return self.text(Console().width)
 
     def text(self, width: int) -> str:
-        """Return the table that ``print`` shows: two columns per class, and three for mutual information.
+        """Return the table that ``print`` shows.
 
         Parameters
         ----------
         width : int
-            Characters of a line. Columns that do not fit go below the others.
+            Maximum number of characters of a line. Columns that do not fit are below the others.
 
         Returns
         -------
         str
-            Lines.
+            The table.
 
         Examples
         --------
@@ -99,12 +98,12 @@ class WordsReport(Report):
 
         tables = [table.rich([1], box=None, padding=(0, 2, 0, 0), pad_edge=False) for table in self._tables()]
         for table in tables:
-            table.add_row()  # an empty row, which separates the table from the table below it
+            table.add_row()  # an empty row before the table below
         lines = render_text(Columns(tables, padding=(0, 2)), width=width).rstrip().splitlines()
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def _tables(self) -> list[Table]:
-        """Return a table of the words of each class, and one of the words that tell classes apart."""
+        """Return a table of the likeliest words per class, and a table of the most informative words."""
         tables = [
             Table("", (escape(name), "p"), [(escape(word.token), f"{word.value:.3f}") for word in words])
             for name, words in self.likeliest.items()
@@ -115,7 +114,7 @@ class WordsReport(Report):
         return tables
 
     def _repr_html_(self) -> str:
-        """Return the tables side by side, as a notebook shows them."""
+        """Return the tables side by side."""
         tables = self._tables()
         rows = [
             tuple(chain.from_iterable(row or ("",) * len(table.head) for table, row in zip(tables, side_by_side)))
@@ -125,18 +124,18 @@ class WordsReport(Report):
 
 
 def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:
-    """Return the likeliest words of each class of a model, and those with the highest mutual information.
+    """Return the likeliest words of each class, and the words with the highest mutual information with the class.
 
     Parameters
     ----------
     model : str or path
         Model file.
     top : int, default=15
-        Number of words of each list.
+        Number of words in each list.
     everything : bool, default=False
         Whether to show all kinds of tokens (headers, hosts, structure), not only words of body and subject.
     tell : callable, default=warnings.warn
-        Gets a line if no token is a word.
+        Called with a line if no token is a word.
 
     Returns
     -------
@@ -154,9 +153,9 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
 
     Notes
     -----
-    A word is likely if many messages of a class have it: θ_jc = (N_jc + 1)/(N_c + 2), if N_jc of the N_c messages of
-    class c have word j. Its mutual information with the class, in bits, says how much its presence tells about the
-    class of a message (Manning, Raghavan, Schütze 2008, section 13.5.1).
+    The probability of word j in class c is θ_jc = (N_jc + 1)/(N_c + 2), if N_jc of the N_c messages of the class have
+    the word. The mutual information with the class is the information that the presence of the word gives about the
+    class of a message, in bits (Manning, Raghavan, Schütze 2008, section 13.5.1).
 
     Examples
     --------
@@ -174,7 +173,7 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
 
 
 def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsReport:
-    """Return the report of ``words`` from an open model."""
+    """Return the report of ``words`` for an open model."""
     from spamnb.counts.top_words import top_words, words_of_text
     from spamnb.store.snapshot import read_sums
 
@@ -185,14 +184,14 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
     if not everything:
         counts, tokens = words_of_text(counts, tokens)
         if not len(tokens):
-            all_kinds = "{path}: no token is a word of text; {option.everything} shows all kinds of evidence"
-            tell(Wording(all_kinds, path=store.path))
+            template = "{path}: no token is a word of text; {option.everything} shows all kinds of evidence"
+            tell(Wording(template, path=store.path))
     return WordsReport(*top_words(counts, tokens, top))
 
 
 @dataclass(frozen=True, repr=False)
 class WordReport(Report):
-    """The share of messages that have a word, by class; ``print`` shows the table of 'spamnb words WORD'.
+    """The share of each class's messages that have a word. ``print`` shows the table of 'spamnb words WORD'.
 
     Parameters
     ----------
@@ -201,8 +200,8 @@ class WordReport(Report):
     documents : dict
         Number of learned messages of each class.
     tokens : dict of dict
-        For each token that contains the word, the number of messages of each class that have the token; the most common
-        token first.
+        Number of messages of each class that have a token, for each token with the word. The most common token is
+        first.
 
     Examples
     --------
@@ -218,11 +217,10 @@ class WordReport(Report):
     tokens: dict[str, dict[str, int]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as a dict that json can write."""
+        """Return the report as values of JSON."""
         return {"word": self.word, "messages": self.documents, "tokens": self.tokens}
 
     def __str__(self) -> str:
-        """Return what ``print`` shows."""
         if not self.tokens:
             return f"no message that the model learned has {escape(self.word)!r}\n"
         lines = ["  ".join(f"{name:>7}" for name in self.documents)]
@@ -235,10 +233,7 @@ class WordReport(Report):
 
 
 def word(model: FilePath, word: str) -> WordReport:
-    """Return how many messages of each class have a word: in the body, in the subject and in other places.
-
-    Raises SpamnbError if there is no such model.
-    """
+    """Return how many messages of each class have a word: in the body, in the subject and in other places."""
     from spamnb.store.store import Store
 
     with Store.open(file_path(model)) as store:
@@ -246,10 +241,10 @@ def word(model: FilePath, word: str) -> WordReport:
 
 
 def word_of(store: Store, word: str) -> WordReport:
-    """Return the report of ``word`` for a model that is open."""
+    """Return the report of ``word`` for an open model."""
     with store.reading():
         encoded = word.lower().encode("utf-8", "replace")
-        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # of bytes: substr of a text ends at its first NUL
+        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # in bytes, because a text ends at its first NUL
         query = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608
         rows = store.execute(query, (encoded, b":" + encoded))
         tokens = [token for (token,) in rows] if encoded else []
@@ -259,6 +254,6 @@ def word_of(store: Store, word: str) -> WordReport:
         token: dict(zip(totals.classes, token_counts.tolist()))
         for token, token_counts in zip(in_model, counts.document_counts.T)
     }
-    common = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))
+    order = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))
     documents = dict(zip(totals.classes, totals.documents.tolist()))
-    return WordReport(word, documents, {token: counts_by_token[token] for token in common})
+    return WordReport(word, documents, {token: counts_by_token[token] for token in order})

@@ -33,7 +33,7 @@ def change_messages(
     ``activity``, such as "learning". SpamnbError and Ctrl-C end the work; the text of the error has the number of
     messages that are done. Raise SpamnbError if there is no message.
     """
-    from spamnb.api.progress import progress
+    from spamnb.api.progress import show_progress
     from spamnb.sources.entries import work_in_batches
 
     def change_batch(batch: list[NumberedMessage]) -> list[T]:
@@ -42,7 +42,7 @@ def change_messages(
 
     n_done = 0
     try:
-        with progress(activity.capitalize(), True) as show:
+        with show_progress(activity.capitalize(), True) as show:
             for _, results in work_in_batches(entries, change_batch, unreadable, _MAX_BATCH, _MAX_BATCH_BYTES):
                 n_done += len(results)
                 show(n_done)

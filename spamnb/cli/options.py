@@ -147,14 +147,14 @@ def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _set(context: click.Context, _: click.Parameter, assignments: tuple[str, ...]) -> dict[str, Any]:
-    from spamnb.api.arguments import settings_of
+    from spamnb.api.arguments import make_settings
     from spamnb.settings import SETTINGS
 
     if "help" in assignments:
         click.echo(_settings_help())
         context.exit()
     values = parse_settings(assignments, SETTINGS, "--set ", "; '--set help' explains them")
-    model_type = settings_of(values).model_type  # raises SpamnbError before any mail is read
+    model_type = make_settings(values).model_type  # raises SpamnbError before any mail is read
     for name in values:
         types = SETTINGS[name].models
         if types and model_type not in types:

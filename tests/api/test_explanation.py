@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from mail import mail, message, model_of
 
-from spamnb.api.explain import explanation_of
+from spamnb.api.explain import explain_message
 from spamnb.classifier import Classifier
 from spamnb.learners.corrected import offset_scale
 from spamnb.reader.message import Reader
 
 
 def told(classifier: Classifier, raw: bytes, top: int, verbose: bool = False) -> list[str]:
-    return explanation_of(raw, classifier, top).text(verbose).split("\n")
+    return explain_message(raw, classifier, top).text(verbose).split("\n")
 
 
 def without_evidence(classifier: Classifier) -> list[str]:
-    found = explanation_of(b"x", classifier, 3)
+    found = explain_message(b"x", classifier, 3)
     classification = found.classification._replace(evidence=[], truncations=("text after 9 bytes",))
     return str(replace(found, classification=classification)).split("\n")
 
@@ -48,8 +48,8 @@ def test_shares_are_those_of_the_messages_that_hold_the_token(others: int) -> No
         assert sorted(rest[: 2 * len(names) : 2]) == sorted(expected) and token in line
     rest = lines[head + 1 + len(alone) :]
     if len(alone) < 7:
-        assert rest.pop(0).endswith("base rate: what every message has")
-    assert rest == [f"… and {len(judged.evidence) - 7} lighter ones"]
+        assert rest.pop(0).endswith("base rate: evidence in every message")
+    assert rest == [f"… and {len(judged.evidence) - 7} lighter tokens"]
 
 
 def test_without_verbose_there_are_words_for_tokens_and_one_scale() -> None:
@@ -67,12 +67,12 @@ def test_an_address_is_told_once() -> None:
 
 
 def test_what_can_be_said_of_few_messages_of_one_class_and_without_evidence() -> None:
-    few = "  the model has seen too few messages for these probabilities to mean much"
+    few = "  the model has learned too few messages, so these probabilities are inexact"
     assert few in told(model_of(mail(9)), message("spam", 70), 5)
     assert model_of(mail(9)).classify(message("spam", 70)).verdict == "unsure", "as README.md says"
     assert few not in told(model_of(mail(30)), message("spam", 70), 5)
     one = model_of([("ham", message("ham", n)) for n in range(3)])
-    said = "  the model has learned class 'ham' alone, and nothing to tell it from; 'spamnb learn' adds another class"
+    said = "  the model has learned only class 'ham'; 'spamnb learn' adds messages of another class"
     assert told(one, message("ham", 70), 3) == ["verdict: unsure", said]
     assert without_evidence(one) == ["verdict: unsure", said, "  not read: text after 9 bytes"]
     lines = without_evidence(model_of(mail(15)))

@@ -1,4 +1,4 @@
-"""Messages that may stand in the wrong folder: which, why, and nothing of what a stranger wrote reaches a terminal."""
+"""Messages that may be in the wrong folder: which, why, and nothing of what a stranger wrote reaches a terminal."""
 
 import numpy as np
 

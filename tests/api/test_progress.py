@@ -7,7 +7,7 @@ import pytest
 
 from spamnb import MailVectorizer, SpamClassifier
 from spamnb.api import progress as module
-from spamnb.api.progress import progress
+from spamnb.api.progress import show_progress
 
 
 class Terminal(io.StringIO):
@@ -28,7 +28,7 @@ def test_a_terminal_and_a_notebook_show_how_far_it_is_and_then_nothing(
 ) -> None:
     monkeypatch.setattr(module, "DRAWING_INTERVAL", 0.0)
     monkeypatch.setattr(sys, "stderr", stream())
-    with pytest.raises(ZeroDivisionError), progress("Reading") as show:
+    with pytest.raises(ZeroDivisionError), show_progress("Reading") as show:
         show(3000)
         show(10)
         raise ZeroDivisionError
@@ -41,7 +41,7 @@ def test_a_terminal_and_a_notebook_show_how_far_it_is_and_then_nothing(
 @pytest.mark.parametrize(("stream", "wanted"), [(Terminal(), False), (io.StringIO(), True), (None, True)])
 def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch, stream: object, wanted: bool) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
-    with progress("Reading", wanted) as show:
+    with show_progress("Reading", wanted) as show:
         show(1)
     assert stream is None or stream.getvalue() == ""
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from mail import exported, folders, mail, message, never, sums
 
-from spamnb.api.arguments import settings_of
+from spamnb.api.arguments import make_settings
 from spamnb.api.relearning import Relearning
 from spamnb.api.train import Training
 from spamnb.classifier import Classifier
@@ -27,7 +27,7 @@ TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam",
 def made(path: Path, source: Path, **chosen: Any) -> list[str]:
     """Make the model anew; return what is told."""
     told: list[str] = []
-    Training(path, [str(source)], settings_of(chosen), ReadOptions(), told.append, "x", force=True).run()
+    Training(path, [str(source)], make_settings(chosen), ReadOptions(), told.append, "x", force=True).run()
     return told
 
 

@@ -472,7 +472,7 @@ def test_a_model_that_cannot_tell_spam_yet_says_why(tmp_path: Path) -> None:
     done("learn", "ham", "-m", model, stdin=message("ham", 1))
     told = run("classify", "--explain", "3", "-m", model, stdin=message("ham", 2))
     assert told.stdout == "unsure\tprobability unknown\t-\n"
-    assert told.stderr.startswith(f"spamnb: {model}: 'unsure' because the model has learned class 'ham' alone")
+    assert told.stderr.startswith(f"spamnb: {model}: 'unsure' because the model has learned only class 'ham'")
 
 
 def test_swapped_names_are_told(model: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_messages_in_the_wrong_folder_are_named_with_sender_subject_and_reason(
 ) -> None:
     ran = run("evaluate", *command, "--doubtful", 3, folder)
     assert ran.exit_code == 0, ran.output
-    lines = ran.output[ran.output.index("messages may stand in the wrong folder") :].splitlines()
+    lines = ran.output[ran.output.index("messages may be in the wrong folder") :].splitlines()
     for name, true in WRONG.items():
         (at,) = (n for n, line in enumerate(lines) if f"{folder / name}: " in line)
         assert f"labelled {name.split('/')[0]}, looks like {true} (" in lines[at]
