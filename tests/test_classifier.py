@@ -144,6 +144,25 @@ def test_the_order_of_learning_changes_the_correction_alone(messages: list[tuple
     assert str(contents[0].counts) == str(contents[1].counts)
 
 
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["ham", "spam", "list"])), max_size=60))
+def test_messages_that_are_learned_together_are_counted_as_one_by_one(lessons: list[tuple[int, str]]) -> None:
+    raws = [message(("ham", "spam")[number % 2], number) for number in range(8)]
+    one, many = (model_of(mail(10), model_type="boolean") for _ in range(2))
+    alone = [(one.learned(raws[number]) or "", one.learn(label, raws[number])) for number, label in lessons]
+    changes = many.learn_all([label for _, label in lessons], [raws[number] for number, _ in lessons])
+    assert [(each.old_class, each.is_new) for each in changes] == alone
+    assert all(0 <= each.trust <= 1 for each in changes)
+    assert {*map(str, sums(exported(many)))} == {*map(str, sums(exported(one)))}
+    for raw in raws:
+        assert many.learned(raw) == one.learned(raw)
+        many.forget(many.learned(raw) or "", raw)
+    rest = model_of([(label, raw) for label, raw in mail(10) if raw not in raws], model_type="boolean")
+    totals, expected = many.store.totals(), rest.store.totals()
+    assert totals.documents.tolist() == expected.documents.tolist()
+    assert totals.occurrences.tolist() == expected.occurrences.tolist()
+
+
 def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
     classifier = model_of(mail(3))
     raw = message("spam", 50)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
@@ -263,9 +264,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             self._set_classes(labels.classes)
             classifier, raws = self.model_.classifier, self._raw(messages)
             for first in range(0, len(messages), MESSAGES_AT_ONCE):
-                with classifier.store.writing():
-                    for name, raw in zip(labels.message_classes[first : first + MESSAGES_AT_ONCE], raws):
-                        classifier.learn(name, raw)
+                names = labels.message_classes[first : first + MESSAGES_AT_ONCE]
+                classifier.learn_all(names, list(islice(raws, len(names))))
         return self
 
     def forget(self, X: Messages, y: ArrayLike) -> Self:

@@ -23,11 +23,11 @@ def change_messages(
     sources: tuple[str, ...],
     entries: Iterator[Entry],
     unreadable: Unreadable,
-    change: Callable[[bytes], T],
+    change: Callable[[list[bytes]], list[T]],
     store: Store,
     activity: str,
 ) -> Iterator[T]:
-    """Call ``change`` for the bytes of each entry, and yield its results after each transaction.
+    """Call ``change`` for the bytes of some entries at a time, and yield the results after each transaction.
 
     An entry that fails is counted in ``unreadable``, and the work continues. A terminal shows the progress of
     ``activity``, such as "learning". SpamnbError and Ctrl-C end the work; the text of the error has the number of
@@ -38,7 +38,7 @@ def change_messages(
 
     def change_batch(batch: list[NumberedMessage]) -> list[T]:
         with store.writing():
-            return [change(each.raw) for each in batch]
+            return change([each.raw for each in batch])
 
     n_done = 0
     try:

@@ -41,6 +41,9 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             open_journal.delete_message(digest(raw))
         return is_forgotten, old_class
 
+    def forget_all(raws: list[bytes]) -> list[tuple[bool, str]]:
+        return list(map(forget, raws))
+
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
         open_journal = None
@@ -50,7 +53,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             open_journal = stack.enter_context(Journal.open_existing(journal))
         check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")
         entries = find_messages(sources, unreadable, label=label)
-        results = list(change_messages(sources, entries, unreadable, forget, classifier.store, "forgetting"))
+        results = list(change_messages(sources, entries, unreadable, forget_all, classifier.store, "forgetting"))
     n_messages, n_forgotten = len(results), sum(is_forgotten for is_forgotten, _ in results)
     summary = f"forgot {n_forgotten:,} of {n_messages:,} from {label}"
     if n_messages > n_forgotten:

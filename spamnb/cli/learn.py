@@ -13,7 +13,7 @@ from spamnb.cli.changes import change_messages
 from spamnb.cli.options import SOURCE, FilePath, Unreadable, find_messages, new_model_option, tell, text_column_option
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Classifier
+    from spamnb.classifier import Classifier, Learned
     from spamnb.sources.entries import Entry
 
 
@@ -104,19 +104,13 @@ def learn_command(
         if len(first_entries) == SWAP_TEST_MESSAGES and looks_swapped(_trusts(first_entries, label, classifier)):
             tell("most of the first messages look like another class; check that the classes are not swapped")
 
-        def learn(raw: bytes) -> tuple[bool, str, bool]:
-            """Return whether the message was learned, its old class or "", and whether it looked like another class."""
-            message = classifier.read(raw)
-            if old_class := classifier.learned(message):
-                return classifier.learn(label, message), old_class, False
-            classification = classifier.classify(message, tokens=0, posterior=False)
-            is_doubtful = classifier.trust(label, classification) < DOUBTFUL
-            return classifier.learn(label, message, classification=classification), "", is_doubtful
+        def learn(raws: list[bytes]) -> list[Learned]:
+            return classifier.learn_all([label] * len(raws), raws)
 
         results = list(change_messages(sources, entries, unreadable, learn, classifier.store, "learning"))
-    n_messages, n_learned = len(results), sum(is_learned for is_learned, _, _ in results)
-    n_doubtful = sum(is_learned and is_doubtful for is_learned, _, is_doubtful in results)
-    n_moved = Counter(old_class for is_learned, old_class, _ in results if is_learned and old_class)
+    n_messages, learned = len(results), [each for each in results if each.is_new]
+    n_learned, n_moved = len(learned), Counter(each.old_class for each in learned if each.old_class)
+    n_doubtful = sum(each.trust < DOUBTFUL for each in learned if not each.old_class)
     click.echo(
         f"learned {n_learned:,} of {n_messages:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(n_moved.items()))

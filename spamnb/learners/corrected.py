@@ -124,29 +124,28 @@ class Corrected(Learner):
         scores = offset * plain.scores + row_sums(weights, plain.rows.indptr).T
         return plain._replace(scores=scores, weights=offset * plain.weights + weights, correction=weights)
 
-    def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
-        """Fit the message, and then one hard example again; a message whose label is not trusted changes no weight."""
-        learned = super().learn(store, message)
-        if not self._is_fitted(store, message):
-            return learned
-        example = _make_example(store, message)
-        units, size = self._fit(store, [example], message.noise, LEARNING_PENALTY)[0]
-        store.add_weights(example.hashes, units)
-        put_learned(store, [(message.digest, learned)])
-        changes = self._refit(store, hard_examples.pick_example(store, message.digest), message.noise)
-        if size >= HARD:
-            hard_examples.add_example(store, example)
-        return learned._replace(contribution=units, changes=changes)
+    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[LearnedMessage]:
+        """Fit the messages in turn, and then a hard example for each again.
 
-    def _is_fitted(self, store: Store, message: NewMessage) -> bool:
-        """Return whether to fit the correction to a message: its label is trusted, and most messages have scores."""
-        if message.label not in message.scores or message.trust < DOUBTFUL:
-            return False
-        # A message that was learned while its class was the only one has no score, and no contribution. If 300 good
-        # messages are learned before 300 spams, all contributions are the spams': 6 % of good mail was lost.
-        state = store.combined
-        scored = state.histogram[state.present, 0].sum(axis=1)
-        return not (scored < state.totals.documents / 2).any()
+        A message whose label is not trusted changes no weight.
+        """
+        records = super().learn(store, messages, noise)
+        fitted = _choose_fitted(store, messages)
+        examples = _make_examples(store, [messages[i] for i in fitted])
+        fits = self._fit(store, examples, noise, LEARNING_PENALTY)
+        for i, example, (units, _) in zip(fitted, examples, fits):
+            store.add_weights(example.hashes, units)
+            records[i] = records[i]._replace(contribution=units)
+        picks = hard_examples.pick_examples(store, [example.digest for example in examples])
+        refits = {each.number: (i, each) for i, each in zip(fitted, picks)}
+        changes = self._refit(store, [each for _, each in refits.values()], noise)
+        for number, units in changes.items():
+            i = refits[number][0]
+            records[i] = records[i]._replace(changes={**records[i].changes, number: units})
+        for example, (_, size) in zip(examples, fits):
+            if size >= HARD:
+                hard_examples.add_example(store, example)
+        return records
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
         store.add_weights(TokenArray.of(counted.tokens).hashes, _negate(learned.contribution))
@@ -197,12 +196,29 @@ class Corrected(Learner):
         return list(zip(units, problem.sizes(changes).tolist()))
 
 
-def _make_example(store: Store, message: NewMessage) -> HardExample:
-    """Return a message as an example: its scores without the correction, and the hashes of its tokens."""
-    hashes, classes = TokenArray.of(message.counted.tokens).hashes, sorted(message.scores)
-    correction = store.weights(hashes, classes).sum(axis=1) * (UNIT / np.sqrt(max(len(hashes), 1)))
-    offsets = {name: message.scores[name] - nats for name, nats in zip(classes, correction.tolist())}
-    return HardExample(message.digest, message.label, offsets, hashes)
+def _choose_fitted(store: Store, messages: Sequence[NewMessage]) -> list[int]:
+    """Return the numbers of the messages to fit the correction to: their labels are trusted.
+
+    None if most messages of a class have no score. A message that was learned while its class was the only one has no
+    score, and no contribution. If 300 good messages are learned before 300 spams, all contributions are the spams': 6 %
+    of good mail was lost.
+    """
+    state = store.combined
+    scored = state.histogram[state.present, 0].sum(axis=1)
+    if (scored < state.totals.documents / 2).any():
+        return []
+    return [i for i, each in enumerate(messages) if each.label in each.scores and each.trust >= DOUBTFUL]
+
+
+def _make_examples(store: Store, messages: Sequence[NewMessage]) -> list[HardExample]:
+    """Return messages as examples: their scores without the correction, and the hashes of their tokens."""
+    examples = []
+    for digest, label, counted, scores, _ in messages:
+        hashes, classes = TokenArray.of(counted.tokens).hashes, sorted(scores)
+        correction = store.weights(hashes, classes).sum(axis=1) * (UNIT / np.sqrt(max(len(hashes), 1)))
+        offsets = {name: scores[name] - nats for name, nats in zip(classes, correction.tolist())}
+        examples.append(HardExample(digest, label, offsets, hashes))
+    return examples
 
 
 def _add_units(store: Store, example: HardExample, units: Mapping[str, int]) -> None:

@@ -88,13 +88,15 @@ class EmbeddedModel(Learner):
         has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
         return BatchScores(tokens_with_vectors, model_rows, scores, weights, has_evidence, lambda: softmax(scores))
 
-    def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
+    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[LearnedMessage]:
         names, sums = self._read_moments(store)
-        if message.label not in names:
-            names = [*names, message.label]
-            sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
-        _write_moments(store, names, sums.plus(_make_moments(store, message.counted, names.index(message.label), sums)))
-        return super().learn(store, message)
+        for message in messages:
+            if message.label not in names:
+                names = [*names, message.label]
+                sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
+            sums = sums.plus(_make_moments(store, message.counted, names.index(message.label), sums))
+        _write_moments(store, names, sums)
+        return super().learn(store, messages, noise)
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
         (names, sums), label = self._read_moments(store), learned.label

@@ -56,14 +56,13 @@ def _against(weights: np.ndarray, p: np.ndarray, of: int | None) -> np.ndarray:
 
 
 class NewMessage(NamedTuple):
-    """A message to learn, and its classification by the model before."""
+    """A message to learn, and its classification by the model without it."""
 
     digest: bytes
     label: str
     counted: CountedTokens
     scores: Mapping[str, float]  # by class, in nats; empty if the model has no two classes
     trust: float  # P(the label is right)
-    noise: float  # the share of wrong labels from which the trust was computed
 
 
 class CorrectionFit(NamedTuple):
@@ -138,9 +137,12 @@ class Learner:
         """Score n messages over ``tokens`` (k,), by a model that has a class; look up no other tokens."""
         raise NotImplementedError
 
-    def learn(self, store: Store, message: NewMessage) -> LearnedMessage:
-        """Add a message, which the counts include already, to the other parameters; return its record for the file."""
-        return LearnedMessage(message.label, bins_by_class(message.scores))
+    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[LearnedMessage]:
+        """Add messages, which the counts include already, to the other parameters; return their records for the file.
+
+        ``noise`` is the share of wrong labels from which the trust in the labels was computed.
+        """
+        return [LearnedMessage(message.label, bins_by_class(message.scores)) for message in messages]
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
         """Subtract a message, which the counts still include, from the other parameters."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,12 +39,21 @@ class ReadMessage:
     @classmethod
     def read(cls, raw: bytes, reader: Reader, vocabulary: Vocabulary) -> ReadMessage:
         """Read a message; its tokens get their ids in this vocabulary."""
-        (rows, digest, _, truncations) = reader.read([raw], vocabulary)
-        tokens, counts = vocabulary.take(rows.ids), rows.counts
-        if len(np.unique(tokens.hashes)) < len(tokens):
-            first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
-            tokens, counts = tokens.take(first), counts[first]
-        return cls(raw, reader, tokens, counts, digest, describe_truncations(int(truncations[0])))
+        return cls.read_all([raw], reader, vocabulary)[0]
+
+    @classmethod
+    def read_all(cls, raws: Sequence[bytes], reader: Reader, vocabulary: Vocabulary) -> list[ReadMessage]:
+        """Read messages; their tokens get their ids in this vocabulary."""
+        rows, digests, _, truncations = reader.read(raws, vocabulary)
+        messages = []
+        for i, (raw, bits) in enumerate(zip(raws, truncations.tolist())):
+            cells, digest = slice(*rows.indptr[i : i + 2].tolist()), digests[16 * i : 16 * i + 16]
+            tokens, counts = vocabulary.take(rows.ids[cells]), rows.counts[cells]
+            if len(np.unique(tokens.hashes)) < len(tokens):
+                first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
+                tokens, counts = tokens.take(first), counts[first]
+            messages.append(cls(raw, reader, tokens, counts, digest, describe_truncations(bits)))
+        return messages
 
     @classmethod
     def of_counts(cls, counts: Mapping[str, int], digest: bytes) -> ReadMessage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import groupby
 
 from spamnb.classification import Classification
 from spamnb.classifier import Classifier
@@ -116,7 +117,7 @@ class Workers:
         if model is None:
             return [False] * len(tasks)
         with model.store.writing():
-            changes = [_change_model(model, task) for task in tasks]
+            changes = _change_model(model, tasks)
         for (request, raw, _, log_fields), is_changed in zip(tasks, changes):
             log_fields["model"] = model.store.path
             if is_changed and request.label and self._journal is not None:
@@ -125,11 +126,16 @@ class Workers:
         return changes
 
 
-def _change_model(model: Classifier, task: Task) -> bool:
-    if label := task.request.label:
-        return model.learn(class_of_label(model, label), task.raw)
-    learned = model.learned(task.raw)
-    return learned is not None and model.forget(learned, task.raw)
+def _change_model(model: Classifier, tasks: list[Task]) -> list[bool]:
+    """Learn messages with a label, and forget those without one. Return for each whether the model changed."""
+    changes = []
+    for is_learned, group in groupby(tasks, lambda task: bool(task.request.label)):
+        if is_learned:
+            labels, raws = zip(*((class_of_label(model, task.request.label), task.raw) for task in group))
+            changes += [learned.is_new for learned in model.learn_all(labels, raws)]
+        else:
+            changes += [model.forget(model.learned(task.raw) or "", task.raw) for task in group]
+    return changes
 
 
 def _without_filter_headers(raw: bytes) -> bytes:

@@ -11,7 +11,7 @@ forgotten. So the change of a hard example can be subtracted as long as there is
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,12 +40,13 @@ def read_examples(store: Store) -> list[HardExample]:
     return _read(store, "ORDER BY sequence")
 
 
-def pick_example(store: Store, seed: bytes) -> list[HardExample]:
-    """Return one hard example, the same for the same 16 bytes ``seed``; an empty list if there is none."""
+def pick_examples(store: Store, seeds: Sequence[bytes]) -> list[HardExample]:
+    """Return a hard example for each seed of 16 bytes, always the same one; an empty list if there is none."""
     with store.reading():
-        (messages,) = store.execute("SELECT count(digest) FROM hard").fetchone()
-        nth = int.from_bytes(seed[:8], "little") % max(messages, 1)
-        return _read(store, "ORDER BY sequence LIMIT 1 OFFSET ?", nth)
+        (n,) = store.execute("SELECT count(digest) FROM hard").fetchone()
+        positions = [int.from_bytes(seed[:8], "little") % n for seed in seeds] if n else []
+        examples = {nth: _read(store, "ORDER BY sequence LIMIT 1 OFFSET ?", nth)[0] for nth in {*positions}}
+        return [examples[nth] for nth in positions]
 
 
 def read_example(store: Store, number: int) -> HardExample | None:

@@ -114,7 +114,7 @@ def test_a_hard_example_is_fitted_again_and_that_is_taken_back(tmp_path: Path) -
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
         before, lines = contributions(classifier.store), list(export(classifier.store))
-        assert hard_examples.pick_example(classifier.store, bytes(16))
+        assert hard_examples.pick_examples(classifier.store, [bytes(16)])
         label, raw = messages[60]
         classifier.learn(label, raw)
         after = contributions(classifier.store)

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from mail import message
 
-from spamnb.classifier import Classifier
+from spamnb.classifier import Classifier, Learned
 from spamnb.errors import Locked, SpamnbError
 from spamnb.journal.journal import Correction
 from spamnb.score import classify_mail, classify_mails
@@ -101,16 +102,16 @@ def test_lessons_of_one_batch_are_learned_once_each(
     copy, journal = tmp_path / "model.spamnb", Journal()
     copy.write_bytes(model.read_bytes())
     lessons = [message("spam", number) + b"a lesson" for number in range(700, 704)]
-    learn, begun = Classifier.learn, []
+    learn_all, begun = Classifier.learn_all, []
 
-    def learn_or_fail(self: Classifier, label: str, raw: bytes) -> bool:
-        begun.append(raw)
-        changed = learn(self, label, raw)
-        if fails and raw == lessons[2]:
+    def learn_or_fail(self: Classifier, labels: Sequence[str], raws: Sequence[bytes]) -> list[Learned]:
+        begun.extend(raws)
+        changes = learn_all(self, labels, raws)
+        if fails and lessons[2] in raws:
             raise SpamnbError("it fails at its end")
-        return changed
+        return changes
 
-    monkeypatch.setattr(Classifier, "learn", learn_or_fail)
+    monkeypatch.setattr(Classifier, "learn_all", learn_or_fail)
 
     async def teach() -> list[object]:
         workers = Workers(partial(Models, copy, None), 1, allow_tell=True, journal=journal)  # type: ignore[arg-type]
