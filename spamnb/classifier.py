@@ -35,7 +35,8 @@ from spamnb.store.records import LearnedMessage, delete_learned, learned_message
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import delete_message, store_message
 
-PARTS = 16  # a part that is learned at once has at most 1/16 of the model's messages: docs/experiments.md#learning-many-at-once
+# At most 1/16 of the model's messages are learned at once: docs/experiments.md#learning-many-at-once.
+PARTS = 16
 
 
 class Learned(NamedTuple):
