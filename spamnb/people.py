@@ -3,7 +3,7 @@
 allow = ["ann@example.org", "example.net"]      # addresses and domains whose mail is never spam
 block = ["offers@shop.example"]                 # addresses and domains whose mail is spam
 server = "mx.example.com"                       # the server whose Authentication-Results can show a forged address
-wrote_to = ["bob@example.org"]                  # recipients of sent mail, which 'watch' and 'train' add; like ``allow``
+wrote_to = ["bob@example.org"]                  # the same as allow; 'watch' and 'train' add recipients of sent mail
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from spamnb.errors import SpamnbError, reason
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
 
-# The evidence of a sender. No token has four words.
+# The texts of a sender's evidence. They differ from all tokens, because no token has four words.
 KNOWN, BLOCKED = "you know this sender", "you blocked this sender"
 FORGED = "you know this sender, but your server found the address forged"
 MIN_LOG_ODDS = 4.6  # nats; more than ln 99, the threshold of the verdict spam with strictness cautious
 MAX_WROTE_TO = 1_000  # recipients in the file, the newest; 'filter' reads them in 3 ms for each message
-_MAX_RECIPIENTS = 50  # recipients of one message; the sender does not know all recipients of a longer list
+_MAX_RECIPIENTS = 50  # recipients of a message that are added; a message with more is left out as a mailing
 _MAX_FIELD = 8000  # characters of a header field, which bound the time of the patterns below
 _WROTE_TO = re.compile(r"(?m)^wrote_to\s*=\s*\[[^\]]*\]\n?")
 _ADDRESS = r"([A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+)"
@@ -49,15 +49,12 @@ class SentMail(NamedTuple):
 
 @dataclass(frozen=True)
 class People:
-    """The content of the people file: addresses and domains in lower case, and a server, or "" for none.
-
-    The newest recipients of ``wrote_to`` are the last.
-    """
+    """The content of the people file, with addresses and domains in lower case."""
 
     allow: frozenset[str] = frozenset()
     block: frozenset[str] = frozenset()
-    server: str = ""
-    wrote_to: tuple[str, ...] = ()
+    server: str = ""  # "" for none
+    wrote_to: tuple[str, ...] = ()  # the oldest first
 
     def classify_sender(self, raw: bytes) -> str:
         """Return KNOWN, BLOCKED or FORGED for the sender of a message, or "" if the sender is not in the file.

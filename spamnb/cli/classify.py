@@ -136,13 +136,12 @@ def _formatter(form: str, classifier: Classifier) -> Callable[[Entry, bytes, Cla
     )
 
     classes, spam = classifier.store.totals().classes, classifier.settings.spam
-    verdict_width, columns = column_width([*classes, UNSURE]), terminal_width()
-    probabilities_width = probability_width([spam] if spam in classes else classes)
+    widths = column_width([*classes, UNSURE]), probability_width([spam] if spam in classes else classes)
+    line_width = terminal_width()
 
     def format_columns(entry: Entry, raw: bytes, result: Classification) -> tuple[str, str]:
-        probability = fit_columns(result.describe_probability(), probabilities_width)
-        prefix = f"{fit_columns(result.verdict, verdict_width)}  {probability}"
-        line = format_message_line(prefix, read_heading(raw), entry.name, columns)
+        prefix = "  ".join(map(fit_columns, (result.verdict, result.describe_probability()), widths))
+        line = format_message_line(prefix, read_heading(raw), entry.name, line_width)
         return result.verdict, f"{line}\n{_evidence(result)}"
 
     return format_columns

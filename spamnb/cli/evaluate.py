@@ -50,7 +50,7 @@ from spamnb.cli.options import (
     "--compare",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Compare with another run over the same messages, whose --scores file this is (McNemar's test).",
+    help="Compare with the --scores FILE of another run over the same messages (McNemar's test).",
 )
 @click.option("--report", type=NewFile(), metavar="FILE.html", help="Write figures and charts to this HTML file.")
 @click.option(

@@ -11,13 +11,12 @@ from spamnb.cli.options import model_option, standard_output
 
 @click.command("export", short_help="Write a model as JSON lines.")
 @model_option
-@click.option(
-    "--lessons", is_flag=True, help="Also write the messages that the model keeps (private mail) and its origin."
-)
+@click.option("--lessons", is_flag=True, help="Also write the messages that the model keeps, and its origin.")
 def export_command(model: Path, lessons: bool) -> None:
     """Write a model to standard output as JSON lines, which 'spamnb import' reads. Equal models give equal lines.
 
-    The origin of a model is the time, the command and the sources of its training.
+    With --lessons, the lines also have the messages that the model keeps, which are private mail, and the time, the
+    command and the sources of the training.
 
     \b
     Example:

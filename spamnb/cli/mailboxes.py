@@ -36,9 +36,9 @@ class Target(NamedTuple):
 
     name: str  # path or URL
     model: Path
-    junk: str | None = None
-    unsure: str | None = None
-    sort: bool = False
+    junk: str | None = None  # name of the folder for spam
+    unsure: str | None = None  # name of the folder for the verdict unsure
+    sort: bool = False  # whether 'watch' sorts new mail
     is_account: bool = False
 
     @property

@@ -28,7 +28,7 @@ def default_model() -> Path:
     """Return the path of the model in the user's data directory."""
     home = os.path.expanduser("~")
     if home == "~":  # the user has no home folder, as in a container
-        home = os.devnull  # a path without files, because 'filter' must copy the message even without a model
+        home = os.devnull  # no file can be below it, so that 'filter' copies the message and reports a missing model
     return Path(os.environ.get("XDG_DATA_HOME") or Path(home, ".local", "share"), "spamnb", "model.spamnb")
 
 
@@ -84,6 +84,7 @@ _model = partial(
     type=FilePath(),
     envvar="SPAMNB_MODEL",
     default=default_model,
+    show_default=False,
     help="Model file.  [default: $SPAMNB_MODEL, or ~/.local/share/spamnb/model.spamnb]",
 )
 model_option = _model()
@@ -282,7 +283,7 @@ def find_messages(
         raise SpamnbError(f"standard input: {error.strerror}") from None
     if label is not None and is_mbox(raw):
         raise SpamnbError("standard input: an mbox of several messages; give its file name instead of '<'")
-    # It is read as one message, because a sender can write lines that begin with "From " into a message.
+    # Standard input is one message, because its sender can write lines that begin with "From ", as in an mbox.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
         tell("standard input looks like an mbox, but is read as one message; to read an mbox, give its file name")
     return iter([Entry(None, "-", "", content=raw)] if raw else [])

@@ -117,9 +117,9 @@ def _sort(target: Target, filing: Filing, unreadable: Unreadable, everything: bo
 
 @contextmanager
 def _delay_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C was pressed. Raise KeyboardInterrupt for it after the context.
+    """Yield a function that returns whether Ctrl-C was pressed. If so, raise KeyboardInterrupt after the context.
 
-    The context can then print the messages that it moved. A second Ctrl-C raises KeyboardInterrupt at once.
+    The context can print the messages that it moved before. A second Ctrl-C raises KeyboardInterrupt at once.
     """
     is_interrupted = False
     previous_handler = signal.getsignal(signal.SIGINT)
@@ -152,15 +152,17 @@ def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Ca
         terminal_width,
     )
 
-    verdicts = column_width([*classifier.store.totals().classes, UNSURE])
-    actions = column_width(["stays", *(f"to {folder.name}" for folder in folders.values())])
-    probabilities, columns = probability_width([classifier.settings.spam]), terminal_width()
+    widths = (
+        column_width([*classifier.store.totals().classes, UNSURE]),
+        probability_width([classifier.settings.spam]),
+        column_width(["stays", *(f"to {folder.name}" for folder in folders.values())]),
+    )
+    line_width = terminal_width()
 
     def print_columns(result: SortResult, action: str) -> None:
-        probability = fit_columns(result.classification.describe_probability(), probabilities)
-        verdict = fit_columns(result.classification.mail_verdict, verdicts)
-        prefix = f"{verdict}  {probability}  {fit_columns(action, actions)}"
-        click.echo(format_message_line(prefix, read_heading(result.mail.raw), result.short_name, columns))
+        cells = result.classification.mail_verdict, result.classification.describe_probability(), action
+        prefix = "  ".join(map(fit_columns, cells, widths))
+        click.echo(format_message_line(prefix, read_heading(result.mail.raw), result.short_name, line_width))
 
     return print_columns
 

@@ -29,7 +29,7 @@ from spamnb.errors import describe_error, in_options
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
 
-# Seconds between two scans. A Maildir announces no new mail. Most servers announce it (IDLE) before the time is over.
+# Seconds between two scans. A Maildir does not announce new mail, but most servers do (IDLE).
 _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
 # The shortest and the longest pause after a failure, in seconds. Each pause is twice as long as the one before.
 _PAUSES_AFTER_LOSS = 1.0, 30.0  # a server that restarts is reachable again within a minute
@@ -86,23 +86,23 @@ def watch_command(
 
         def scan(target: Target) -> bool:
             with open_filing(target, unreadable, journal, writable=True) as filing:
-                watching = Watching(target, filing, stop)
-                retry(watching.scan)
-                return not watching.has_failed
+                watcher = Watcher(target, filing, stop)
+                retry(watcher.scan)
+                return not watcher.has_failed
 
         return for_each(targets, unreadable, scan)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     errors: list[Exception] = []
 
-    def follow(target: Target) -> None:
-        """Scan a mailbox until ``stop``. After an error the other mailboxes are still watched."""
+    def watch(target: Target) -> None:
+        """Scan a mailbox again and again until ``stop``. An error ends this, but not for the other mailboxes."""
         try:
             with open_filing(target, unreadable, journal, writable=True) as filing:
-                watching = Watching(target, filing, stop)
+                watcher = Watcher(target, filing, stop)
                 while not stop:
                     default = _ACCOUNT_SECONDS if target.is_account else _MAILDIR_SECONDS
-                    stop.wait(watching.scan_and_wait(interval or default))
+                    stop.wait(watcher.scan_and_wait(interval or default))
         except Exception as error:
             errors.append(error)
             if len(errors) == len(targets):
@@ -110,7 +110,7 @@ def watch_command(
             else:
                 tell(describe_error(error, target.display_name))
 
-    threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in targets]
+    threads = [threading.Thread(target=watch, args=(target,), daemon=True) for target in targets]
     for thread in threads:
         thread.start()
     stop.wait()
@@ -140,7 +140,7 @@ class Stop:
         return wait_readable([self.descriptor], seconds)
 
 
-class Watching:
+class Watcher:
     """One mailbox, in which the messages that a person moved are learned. With ``--sort`` its new mail is sorted."""
 
     def __init__(self, target: Target, filing: Filing, stop: Stop) -> None:

@@ -3,5 +3,5 @@
 app        answer requests, after a check that the sender may see the mail
 pages      make pages from the journal and the models, with all text escaped
 teaching   teach messages, and undo corrections
-moving     read and move messages in their mailboxes
+mailboxes  read and move messages in their mailboxes
 """

@@ -25,7 +25,7 @@ from spamnb.errors import SpamnbError, in_options
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
 from spamnb.review import pages
-from spamnb.review.moving import Moving
+from spamnb.review.mailboxes import OpenMailboxes
 from spamnb.review.teaching import Outcome, Teacher, describe_missing
 from spamnb.shown_text import pluralize, to_printable
 
@@ -67,7 +67,7 @@ class Review:
 
     def app(self) -> Starlette:
         """Return the application for an ASGI server."""
-        pages = [
+        page_routes = [
             Route("/", self._page(self._list)),
             Route("/message/{position}", self._page(self._message)),
             Route("/words", self._page(self._words)),
@@ -77,7 +77,7 @@ class Review:
             Route("/move", self._form(self._move), methods=["POST"]),
         ]
         static = Mount("/static", StaticFiles(packages=[("spamnb.review", "static")]))
-        routes = [static, Mount("/{key}", routes=pages), Route("/", self._page(self._list))]
+        routes = [static, Mount("/{key}", routes=page_routes), Route("/", self._page(self._list))]
         handlers: dict[Any, Any] = {Refusal: self._refuse, SpamnbError: self._refuse}
         policy = Middleware(BaseHTTPMiddleware, dispatch=_with_policy)
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
@@ -144,11 +144,11 @@ class Review:
 
     def _message(self, request: Request) -> Response:
         position = request.path_params["position"]
-        with Journal.open(self.journal) as journal, Moving(journal) as moving:
+        with Journal.open(self.journal) as journal, OpenMailboxes(journal) as mailboxes:
             entry = journal.verdict_at(int(position)) if _is_position(position) else None
             if entry is None:
                 raise Refusal(404, describe_missing(position[:20]))
-            values = pages.message_values(journal, entry, moving.read(entry))
+            values = pages.message_values(journal, entry, mailboxes.read(entry))
         values["choice"] = pages.Choice.of(request.query_params)
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 
@@ -193,9 +193,9 @@ class Review:
             correction = journal.correction_of(entry.digest, entry.user) if entry else None
             corrections = journal.corrections(batch) if batch else [correction] if correction else []
             outcome = self.teacher.undo(journal, corrections)
-        if not (outcome.changed or outcome.problems):
+        if not (outcome.n_changed or outcome.problems):
             raise Refusal(404, "Nothing was undone: the correction was undone before, or is no longer in the journal.")
-        return self._back(fields, outcome, undone=outcome.changed)
+        return self._back(fields, outcome, undone=outcome.n_changed)
 
     def _move(self, fields: Fields) -> Response:
         role, _, position = _first(fields, "to").partition(":")
@@ -208,8 +208,8 @@ class Review:
     def _back(self, fields: Fields, outcome: Outcome, **parameters: str | int) -> Response:
         """Redirect to the list that the form was on, with more parameters. Raise Refusal if there are problems."""
         problems = "; ".join(outcome.problems)
-        if problems and outcome.changed:
-            summary = f"{pluralize(outcome.changed, 'message')} changed; {problems}"
+        if problems and outcome.n_changed:
+            summary = f"{pluralize(outcome.n_changed, 'message')} changed; {problems}"
             raise Refusal(409, summary, "Some messages were not changed")
         if problems:
             raise Refusal(409, problems)

@@ -19,7 +19,7 @@ from spamnb.errors import SpamnbError, in_options, reason
 from spamnb.journal.entries import INBOX, JUNK, JournalEntry, identify_token_rules, unpack_tokens
 from spamnb.journal.journal import DAYS, Correction, Journal
 from spamnb.reader.read_message import ReadMessage
-from spamnb.review.moving import Moving
+from spamnb.review.mailboxes import OpenMailboxes
 from spamnb.score import class_of_label
 from spamnb.serve.users import Models
 from spamnb.sources.entries import one_message
@@ -30,7 +30,7 @@ class Outcome:
     """The result of a request."""
 
     batch: str  # the identifier by which the corrections of the request are undone
-    changed: int  # the number of messages that changed the model
+    n_changed: int  # the number of messages that changed the model
     problems: tuple[str, ...]  # a line for each message that failed
 
 
@@ -57,21 +57,21 @@ class Teacher:
         batch = secrets.token_hex(8)
         corrections: dict[int, tuple[JournalEntry, Correction]] = {}  # by position
 
-        def teach_one(position: int, moving: Moving) -> bool:
+        def teach_one(position: int, mailboxes: OpenMailboxes) -> bool:
             entry = journal.verdict_at(position)
             if entry is None:
                 raise SpamnbError(describe_missing(position))
             # Read the message before a new model is made for its user, because the message may be missing.
             model = self._models.find_for_learning(entry.user) or self._models.for_classifying("")
-            raw = moving.read(entry)
+            raw = mailboxes.read(entry)
             message = model.read(raw) if raw else _read_tokens(journal, model, entry)
             correction, is_changed = _learn(journal, self._models.for_learning(entry.user), entry, spam, batch, message)
             corrections[position] = entry, correction
             return is_changed
 
-        def move_one(position: int, moving: Moving) -> bool:
+        def move_one(position: int, mailboxes: OpenMailboxes) -> bool:
             entry, correction = corrections.get(position, (None, None))
-            if entry and correction and entry.mailbox and moving.move_to(entry, JUNK if spam else INBOX):
+            if entry and correction and entry.mailbox and mailboxes.move_to(entry, JUNK if spam else INBOX):
                 journal.put_correction(correction._replace(moved_from=entry.place))
             return False  # a move changes no model
 
@@ -82,11 +82,11 @@ class Teacher:
     def undo(self, journal: Journal, corrections: Sequence[Correction]) -> Outcome:
         """Undo corrections. If a message was moved when it was taught, move it back."""
 
-        def undo_one(correction: Correction, moving: Moving) -> bool:
+        def undo_one(correction: Correction, mailboxes: OpenMailboxes) -> bool:
             entry = journal.last_verdict(correction.digest, correction.user)
-            is_changed = _unlearn(journal, self._models.for_learning(correction.user), correction, entry, moving)
+            is_changed = _unlearn(journal, self._models.for_learning(correction.user), correction, entry, mailboxes)
             if entry is not None and correction.moved_from:
-                moving.move_back(entry, correction.moved_from)
+                mailboxes.move_back(entry, correction.moved_from)
             return is_changed
 
         return self._for_each(journal, "", [partial(undo_one, each) for each in corrections])
@@ -96,17 +96,17 @@ class Teacher:
         entry = journal.verdict_at(position)
         if entry is None:
             raise SpamnbError(describe_missing(position))
-        with Moving(journal) as moving:
-            moving.move_to(entry, role)
+        with OpenMailboxes(journal) as mailboxes:
+            mailboxes.move_to(entry, role)
 
-    def _for_each(self, journal: Journal, batch: str, changes: Sequence[Callable[[Moving], bool]]) -> Outcome:
+    def _for_each(self, journal: Journal, batch: str, changes: Sequence[Callable[[OpenMailboxes], bool]]) -> Outcome:
         """Call each change. An error becomes a problem of the outcome, and the other changes are made."""
         n_changed, problems = 0, []
-        with self._lock, Moving(journal) as moving:
+        with self._lock, OpenMailboxes(journal) as mailboxes:
             for change in changes:
                 try:
                     with one_message("", lambda name, error: problems.append(reason(error))):
-                        n_changed += change(moving)
+                        n_changed += change(mailboxes)
                 except SpamnbError as error:
                     problems.append(in_options(error))
         return Outcome(batch, n_changed, tuple(dict.fromkeys(problems)))
@@ -120,7 +120,7 @@ def describe_missing(position: int | str) -> str:
 def _learn(
     journal: Journal, model: Classifier, entry: JournalEntry, spam: bool, batch: str, message: ReadMessage
 ) -> tuple[Correction, bool]:
-    """Learn a message, and write the correction to the journal. Return it, and whether the model changed."""
+    """Learn a message, and write a correction to the journal. Return the correction, and whether the model changed."""
     label = class_of_label(model, "spam" if spam else "ham")
     old_class = model.learned(message) or ""
     is_changed = model.learn(label, message)
@@ -133,21 +133,21 @@ def _learn(
 
 
 def _unlearn(
-    journal: Journal, model: Classifier, correction: Correction, entry: JournalEntry | None, moving: Moving
+    journal: Journal, model: Classifier, correction: Correction, entry: JournalEntry | None, mailboxes: OpenMailboxes
 ) -> bool:
     """Undo a correction. Return False if the model no longer has the message in the class of the correction.
 
     Raise SpamnbError if there is neither the message nor its tokens, or if the model cannot forget.
     """
     if entry is None:
-        time_of_day = time.strftime("%d %b %H:%M", time.localtime(correction.at))
+        date = time.strftime("%d %b %H:%M", time.localtime(correction.at))
         raise SpamnbError(
-            f"the message that was taught as {correction.label} on {time_of_day} is no longer in the journal;"
+            f"the message that was taught as {correction.label} on {date} is no longer in the journal;"
             " to remove it from the model, use 'spamnb forget'"
         )
     is_changed = True
     if correction.before != correction.label:  # equal if the model already had the message in this class
-        message = moving.read(entry) or _read_tokens(journal, model, entry)
+        message = mailboxes.read(entry) or _read_tokens(journal, model, entry)
         is_changed = model.forget(correction.label, message)
         if is_changed and correction.before:
             model.learn(correction.before, message)

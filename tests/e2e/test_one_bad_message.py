@@ -254,7 +254,7 @@ def test_review_teaches_the_others(noted: list[bytes], stage: str, model: Path, 
     with Journal.open(tmp_path / "journal") as journal:
         positions = [entry.position for entry in journal.list_verdicts(limit=200)]
         taught = Teacher(model, None).teach(journal, positions, spam=False)
-    assert len(positions) == len(noted) and taught.changed == 2
+    assert len(positions) == len(noted) and taught.n_changed == 2
     assert taught.problems and all("\n" not in line for line in taught.problems)
     assert learned(model, noted[0]) == learned(model, noted[-1]) == "ham"
     assert not any(learned(model, raw) for raw in noted[1:-1])

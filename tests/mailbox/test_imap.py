@@ -107,7 +107,7 @@ def test_names_of_folders(made: Made, model: Path, tmp_path, junk: str):
             assert person.where() == {key("spam", 800): junk}
             server.kill()
             gone = teacher.teach(journal, [entry.position], False, move=True)
-            assert gone.changed == 1 and len(gone.problems) == 1 and "\n" not in gone.problems[0]
+            assert gone.n_changed == 1 and len(gone.problems) == 1 and "\n" not in gone.problems[0]
         for name in ("sort", "watch"):
             folder = run(name, "-m", model, f"{server.url}/Work")
             assert folder.exit_code == 1 and f"name the account, {server.url}\n" in folder.stderr

@@ -22,7 +22,7 @@ from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK, encode_entry, make_entry
 from spamnb.journal.journal import Journal
 from spamnb.reader.message import digest, read_field
-from spamnb.review.moving import Moving
+from spamnb.review.mailboxes import OpenMailboxes
 from spamnb.review.teaching import Teacher
 from spamnb.score import classify_mail
 from spamnb.sources.imap_connection import Denied
@@ -188,8 +188,8 @@ def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_journal(person: Pe
     with Journal.open(path) as journal:
         entry = journal.last_verdict(digest(spam))
         assert verdicts(journal) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
-        with Moving(journal) as moving:
-            assert moving.read(entry) == spam
+        with OpenMailboxes(journal) as mailboxes:
+            assert mailboxes.read(entry) == spam
 
 
 @pytest.mark.parametrize("before", ["one of two alike is moved", "another of the same header", "it was there"])
@@ -289,8 +289,8 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         rows = {raw: journal.last_verdict(digest(raw)) for raw in (spam, ham, nameless)}
         assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
         assert {row.mailbox for row in rows.values()} == {person.box().address}
-        with Moving(journal) as moving:
-            assert [moving.read(row) for row in rows.values()] == [spam, ham, nameless]
+        with OpenMailboxes(journal) as mailboxes:
+            assert [mailboxes.read(row) for row in rows.values()] == [spam, ham, nameless]
 
         taught = teacher.teach(journal, [position(journal, raw) for raw in (spam, nameless)], False, move=True)
         assert taught.problems == () and learned(model, spam) == "ham" == learned(model, nameless)
@@ -311,7 +311,7 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         with pytest.raises(SpamnbError, match=r"no longer in INBOX of .*, so it was not moved"):
             teacher.move(journal, position(journal, ham), JUNK)
         gone = teacher.teach(journal, [position(journal, ham)], False, move=True)
-        assert gone.problems == () and gone.changed == 1, "it is where good mail belongs, as far as the journal knows"
+        assert gone.problems == () and gone.n_changed == 1, "it is where good mail belongs, as far as the journal knows"
         with pytest.raises(SpamnbError, match="is not in the journal"):
             teacher.move(journal, 1 << 40, INBOX)
         assert person.where()[key("ham", 800)] == "Work"
@@ -333,8 +333,8 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
             patched.setattr(Path, "rename", full)
             Teacher(model, None).move(journal, number, INBOX)
         kept.write_bytes(message("ham", 900))
-        with Moving(journal) as moving:
-            assert moving.read(journal.verdict_at(number)) is None
+        with OpenMailboxes(journal) as mailboxes:
+            assert mailboxes.read(journal.verdict_at(number)) is None
         with pytest.raises(SpamnbError, match="no longer"):
             Teacher(model, None).move(journal, number, INBOX)
         run("filter", "--journal", path, "-m", model, stdin=message("spam", 901))

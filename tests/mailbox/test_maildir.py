@@ -16,7 +16,7 @@ from person import MaildirPerson, key
 
 from spamnb.cli.mailboxes import Target
 from spamnb.cli.options import Unreadable
-from spamnb.cli.watch import Stop, Watching
+from spamnb.cli.watch import Stop, Watcher
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
@@ -225,9 +225,9 @@ class Lost:
 
 
 def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path):
-    watching = Watching(Target("here", model), Lost(), Stop())
+    watcher = Watcher(Target("here", model), Lost(), Stop())
     with redirect_stderr(StringIO()) as told:
-        pauses = [watching.scan_and_wait(60) for _ in range(2000)]
+        pauses = [watcher.scan_and_wait(60) for _ in range(2000)]
     assert pauses[0] <= 1 and 20 < max(pauses) <= 30
     assert told.getvalue() == "spamnb: out of reach; retrying after growing pauses\n"
 

@@ -23,10 +23,10 @@ from spamnb.sources.mailbox import Folder, MailboxMessage
 LOCK_SECONDS = 20.0  # seconds to wait for another program that sorts the same mailbox
 
 
-class Moving(ExitStack):
+class OpenMailboxes(ExitStack):
     """The open mailboxes of one request. They are closed at the end of the context.
 
-    Moving a message raises SpamnbError if the mailbox cannot be reached or no longer has the message.
+    OpenMailboxes a message raises SpamnbError if the mailbox cannot be reached or no longer has the message.
     """
 
     def __init__(self, journal: Journal) -> None:
