@@ -19,7 +19,7 @@ from spamnb.shown_text import format_probability
 
 SPAM_POINTS = 5.0
 _POINT_STEP = 0.1  # points; Exim and spamass-milter use one decimal
-_MAX_POINTS = 99.9  # points; the mail of SpamAssassin has −19 to 22 points
+_MAX_POINTS = 99.9  # points; messages of the SpamAssassin corpus have −19 to 22
 _MAX_REPR_CLASSES = 3  # the likeliest classes, so that the text fits into a line
 
 

@@ -49,7 +49,7 @@ def info_command(model: Path, form: str) -> None:
     values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).by_name(), Settings().by_name()
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
     if base is not None:
-        click.echo(f"  adds to: {escape(base.path)}; a learned message counts as {pluralize(weight, 'message')} of it")
+        click.echo(f"  adds to: {escape(base.path)}; a learned message counts as {pluralize(weight, 'message')} there")
     for line in _format_origin(origin):
         click.echo(escape(line))
     for name, n in n_messages.items():

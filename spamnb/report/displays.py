@@ -20,7 +20,7 @@ from spamnb.formulas.mutual_information import mutual_information_from_counts, t
 from spamnb.reader.meaning import meaning
 from spamnb.shown_text import escape
 
-COLOURS = ("#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00", "#7a7a7a")  # of the classes; a seventh repeats them
+COLOURS = ("#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00", "#7a7a7a")  # of the classes, in turn
 MAX_WORD_LENGTH = 40  # characters of a word that are shown, so that there is room for the bars
 
 
@@ -61,8 +61,8 @@ class _Bars:
         for number, name in enumerate(sorted({word.label for word in self.words})):
             rows = [row for row, word in enumerate(self.words) if word.label == name]
             values = [self.words[row].value for row in rows]
-            # The blank is for names that begin with "_", which matplotlib leaves out of the legend. It would read the
-            # text after a dollar sign as a formula.
+            # matplotlib reads the text after a dollar sign as a formula, and leaves a label out of the legend that
+            # begins with "_". The label therefore begins with a blank.
             label = escape(name).replace("$", r"\$")
             self.ax_.barh(rows, values, color=COLOURS[number % len(COLOURS)], label=f" {label}")
         tokens = [escape(word.token[:MAX_WORD_LENGTH]) for word in self.words]

@@ -125,7 +125,7 @@ class ErrorGroup(NamedTuple):
     """Errors of one kind, the worst first: the message, the probability of its class, and the likeliest class."""
 
     title: str
-    shown: str  # the number of errors, and how many are shown
+    size: str  # the number of errors, and how many of them are in ``errors``
     errors: list[tuple[EvaluatedMessage, float, str]]
     advice: str = ""  # a sentence below the title
     open: int = 3  # errors whose evidence is open at first
@@ -140,7 +140,7 @@ def doubtful_labels(result: Result) -> list[ErrorGroup]:
 
 
 def worst_errors(result: Result) -> list[ErrorGroup]:
-    """Return the groups of errors, good mail called spam first. There is none if every verdict is right."""
+    """Return the groups of errors, good mail called spam first. The list is empty if every verdict is right."""
     rows = np.flatnonzero(~result.is_right)
     if not len(rows):
         return []
@@ -159,19 +159,21 @@ def worst_errors(result: Result) -> list[ErrorGroup]:
 
 
 def _group(result: Result, title: str, rows: NDArray[np.int64]) -> ErrorGroup:
-    shown = f"{len(rows):,}" if len(rows) else "none"
+    size = f"{len(rows):,}" if len(rows) else "none"
     if len(rows) > MAX_ERRORS:
-        shown = f"the worst {MAX_ERRORS} of {shown}"
+        size = f"the worst {MAX_ERRORS} of {size}"
     errors = []
     for row in rows[:MAX_ERRORS].tolist():
         p = result.probabilities[row]
-        likeliest = result.classes[int(p.argmax())]  # the evidence is for it; another class may have the highest score
+        likeliest = result.classes[
+            int(p.argmax())
+        ]  # the evidence is for this class, whatever the scores
         errors.append((result.errors[row], float(p[result.truth[row]]), likeliest))
-    return ErrorGroup(title, shown, errors)
+    return ErrorGroup(title, size, errors)
 
 
 def _list_origin(settings: Settings, origin: Mapping[str, str]) -> dict[str, str]:
-    """Return the date, the origin and all settings as texts. A setting that is not the default has the default too."""
+    """Return the date, the origin and all settings as texts. The text of a changed setting also has its default."""
     defaults = Settings().by_name()
     rows = {"Date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}", **origin}
     for name, value in settings.by_name().items():

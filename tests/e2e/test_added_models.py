@@ -50,7 +50,7 @@ def test_a_file_of_lessons_is_made_read_set_and_moved_like_any_model(base: Path,
     before, after = (spam_probability(model, raw) for model in (base, user))
     assert after > before
     said = done("info", "-m", user)
-    assert f"adds to: {base}; a learned message counts as 1 message of it" in said
+    assert f"adds to: {base}; a learned message counts as 1 message there" in said
     assert "ham: 30 messages\n" in said and "spam: 30 messages; learned one by one: 1\n" in said
     done("set", "-m", user, "strictness=cautious")
     assert "strictness" in done("info", "-m", user) and "strictness" not in done("info", "-m", base)

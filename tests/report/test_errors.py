@@ -42,7 +42,7 @@ def test_good_mail_lost_stands_first_and_the_surest_mistake_before_others() -> N
 
 def test_without_spam_all_errors_are_of_one_kind_and_no_more_than_a_dozen_are_shown() -> None:
     (group,) = worst_errors(recorded([("autos", "med", n / 100) for n in range(30, 0, -1)], ("autos", "med", "space")))
-    assert (group.title, group.shown) == ("Worst errors", f"the worst {MAX_ERRORS} of 30")
+    assert (group.title, group.size) == ("Worst errors", f"the worst {MAX_ERRORS} of 30")
     assert [error.name for error, *_ in group.errors] == [str(n) for n in range(29, 29 - MAX_ERRORS, -1)]
 
 
