@@ -4,10 +4,10 @@
 
 #include "trust.h"
 
-enum { MAX_STEPS = 8 };                    /* of Newton's method in a round: bounds the time */
+enum { MAX_STEPS = 8 };                    /* of Newton's method in a round; the next round continues */
 static const double MAX_LOG_ODDS = 16.0;   /* nats: no probability is 0 or 1 */
-static const double FIRST_NOISE = 0.2;     /* share of wrong labels in the first round */
-static const double DOUBT_MESSAGES = 50.0; /* of the smaller side: with them, d of Platt's targets is 3/4 */
+static const double FIRST_NOISE = 0.2;     /* share of wrong labels in the first round; later rounds estimate it */
+static const double DOUBT_MESSAGES = 50.0; /* of the smaller side, with which d is 3/4: docs/experiments.md#calibration */
 static const double MAX_MOVE = 2.0;        /* nats: a step that changes a log-odds by more overshoots */
 static const double MIN_MOVE = 1e-3;       /* nats: a step that changes no log-odds by more is the last */
 static const double MIN_CURVATURE = 1e-9;  /* of the likelihood of a message: at 0, Newton's step is undefined */

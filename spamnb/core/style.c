@@ -105,7 +105,7 @@ static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other_stop) 
 
 /* Reads a number of a style sheet, which may have an exponent (2e1 is 20), and moves text behind the number. */
 static bool read_number(span *text, double *number) {
-    enum { MAX_NUMBER = 40 };
+    enum { MAX_NUMBER = 40 }; /* bytes; numbers of style sheets have a few digits */
     char digits[MAX_NUMBER + 1] = "", *end;
     for (size_t i = 0; i < MAX_NUMBER && i < size_of(*text); i++) {
         uint8_t c = text->at[i];
@@ -308,7 +308,7 @@ static struct rule **bucket_of(struct sheet *sheet, uint64_t hash) {
 
 /* Adds the rules with this key to matches. If the rule's class or id differs from the key in case, the page is in
  * doubt, because browsers ignore the case only on pages without a doctype. */
-static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint64_t tag, struct matches *matches) {
+static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint64_t tag_hash, struct matches *matches) {
     uint64_t hash = hash_of_key(kind, key);
     for (const struct rule *rule = *bucket_of(sheet, hash); rule; rule = rule->next) {
         size_t steps = 1 + rule->declarations.count;
@@ -317,7 +317,7 @@ static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint6
             return;
         }
         sheet->steps_left -= steps;
-        if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag))
+        if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag_hash))
             continue;
         sheet->is_in_doubt = sheet->is_in_doubt || (kind != OF_TAG && !is_same(rule->key, key));
         size_t at = matches->count++;
@@ -329,13 +329,13 @@ static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint6
 
 static void find_matches(struct sheet *sheet, span tag, const struct attributes *attributes, struct matches *matches) {
     span classes = value_of_attribute(attributes, A_CLASS);
-    uint64_t hash = hash_any_case(SECRET, tag);
-    add_matches(sheet, OF_ANY, (span){0}, hash, matches);
-    add_matches(sheet, OF_TAG, tag, hash, matches);
+    uint64_t tag_hash = hash_any_case(SECRET, tag);
+    add_matches(sheet, OF_ANY, (span){0}, tag_hash, matches);
+    add_matches(sheet, OF_TAG, tag, tag_hash, matches);
     if (has(attributes, A_ID))
-        add_matches(sheet, OF_ID, attributes->values[A_ID], hash, matches);
+        add_matches(sheet, OF_ID, attributes->values[A_ID], tag_hash, matches);
     for (span class = next_word(&classes); !is_empty(class) && !sheet->is_in_doubt; class = next_word(&classes))
-        add_matches(sheet, OF_CLASS, class, hash, matches);
+        add_matches(sheet, OF_CLASS, class, tag_hash, matches);
 }
 
 /* ---- Sheets ---- */
