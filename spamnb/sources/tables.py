@@ -61,8 +61,9 @@ def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable
         if has_pairs:
             options = ReadOptions()
         names = list(columns)
-        text = _find_column(names, options.text_column, TEXT_NAMES | RAW_NAMES, "text")
-        label = _find_column(names, options.label_column, LABEL_NAMES | _FLAGS, "label") if labelled else None
+        text_column = _find_column(names, options.text_column, TEXT_NAMES | RAW_NAMES, "text")
+        label_names = LABEL_NAMES | _FLAGS
+        label_column = _find_column(names, options.label_column, label_names, "label") if labelled else None
     except OSError as error:
         raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
     except (ValueError, csv.Error) as error:
@@ -74,8 +75,8 @@ def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable
         rows = chain([first_row], rows)
 
     def make_entry(name: str, cells: Cells) -> Entry:
-        class_name = None if label is None else _parse_class(cells.get(label), label)
-        return Entry(class_name, name, "", content=_parse_message(cells.get(text), text))
+        label = None if label_column is None else _parse_class(cells.get(label_column), label_column)
+        return Entry(label, name, "", content=_parse_message(cells.get(text_column), text_column))
 
     return _entries(path, rows, make_entry, on_unreadable)
 
@@ -114,7 +115,7 @@ def _entries(
 
 
 def _find_column(names: list[str], choice: str | None, usual_names: frozenset[str], content: str) -> str:
-    """Return the column of the person's choice, or the only column with a usual name. Raise ValueError without one."""
+    """Return the column that is the person's ``choice``, or without a choice the only one with a usual name."""
     shown_names = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + ", …" * (len(names) > _MAX_NAMES)
     if choice is not None:
         if choice not in names:

@@ -131,7 +131,7 @@ def test_of_a_large_message_the_first_part_is_read(server: Server, tmp_path: Pat
         ("imaps://ann:secret@localhost", "a URL must not contain a password"),
         ("imaps://ann@localhost:1", "Connection refused"),
         ("imaps://ann@127.0.0.2:{port}", "to trust another authority, set SSL_CERT_FILE"),
-        ("imaps://ann@localhost:{plain}", "imaps:// mostly has port 993"),
+        ("imaps://ann@localhost:{plain}", "the port of imaps:// is mostly 993"),
         ("imaps://ann@localhost:{port}/Nowhere", "no folder 'Nowhere'; there are INBOX, "),
         ("imaps://bob@localhost:{port}", "the server refused the login"),
     ],

@@ -166,7 +166,7 @@ def test_a_unix_socket(serve, model, tmp_path):
     server = serve(model, "--socket", str(path), "--socket-mode", "600")
     assert path.stat().st_mode & 0o777 == 0o600
     assert server.verdict(SPAM).startswith("Spam: True")
-    with pytest.raises(RuntimeError, match="another server answers there"):
+    with pytest.raises(RuntimeError, match="another server uses this socket"):
         serve(model, "--socket", str(path))
     assert server.verdict(SPAM).startswith("Spam: True")
     server.stop()
