@@ -67,7 +67,10 @@ class SharedVocabulary:
     def ids(self, tokens: TokenArray) -> np.ndarray:
         """Return the ids (k,) int32 of ``tokens``; a new token gets the next id."""
         with self._lock:
-            return self._vocabulary.ids(tokens)
+            known, ids = len(self._vocabulary), self._vocabulary.ids(tokens)
+            # The vocabulary keeps the hashes. They are needed later, when a single thread works.
+            self._vocabulary.describe(np.arange(known, len(self._vocabulary), dtype=np.uint32))
+            return ids
 
     def take_all(self) -> Vocabulary:
         """Return all tokens, and leave none; no thread may add any more."""

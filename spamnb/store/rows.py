@@ -21,6 +21,7 @@ from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_UNITS = (1 << 31) - 1  # of a weight
+MAX_FIGURES = 1 << 16  # token × class of a table with zeros: 1.5 MB, which fit the processor's cache
 _NUMBERS = 4  # in a packed cell
 MAX_BYTES = 5  # of a packed number: enough for 32 bits and a sign
 _pack = c_function("pack_numbers", c_size_t, c_void_p, c_size_t, c_void_p, c_void_p)
@@ -58,18 +59,23 @@ class Cells(NamedTuple):
     @classmethod
     def of_counts(cls, counts: ClassCounts, weights: np.ndarray | None = None) -> Cells:
         """Make cells from the sums of classes, and from the weights (V, C) of the tokens."""
-        token = np.concatenate([np.zeros(0, np.intp), *(row.columns for row in counts.rows)])
-        label = np.repeat(np.arange(len(counts.rows)), [len(row.columns) for row in counts.rows])
-        figures = np.zeros((3, len(token)), np.int64)
-        figures[DOCUMENTS] = np.concatenate([token[:0], *(row.document_counts for row in counts.rows)])
-        figures[OCCURRENCES] = np.concatenate([token[:0], *(row.occurrences for row in counts.rows)])
-        if weights is not None:
-            of_token, of_label = np.nonzero(weights)
-            added = np.zeros((3, len(of_token)), np.int64)
-            added[WEIGHT] = weights[of_token, of_label]
-            token, label = np.append(token, of_token), np.append(label, of_label)
-            figures = np.append(figures, added, axis=1)
-        return cls.sum(token, label, figures)
+        size, classes = counts.vocabulary_size, len(counts.rows)
+        step, parts = max(1, MAX_FIGURES // max(classes, 1)), [cls._unpack((), classes)]
+        for first in range(0, size, step):
+            table = np.zeros((3, min(step, size - first), classes), np.int64)
+            for c, row in enumerate(counts.between(first, first + step).rows):
+                table[:WEIGHT, row.columns, c] = row.document_counts, row.occurrences
+            if weights is not None:
+                table[WEIGHT] = weights[first : first + step]
+            token, label = np.nonzero(table.any(axis=0))
+            parts.append(cls(token + first, label, table[:, token, label]))
+        return cls.join(parts)
+
+    @classmethod
+    def join(cls, parts: Sequence[Cells]) -> Cells:
+        """Concatenate the cells of tokens that follow one another."""
+        token, label, figures = zip(*parts)
+        return cls(np.concatenate(token), np.concatenate(label), np.concatenate(figures, axis=1))
 
     def counts(self, classes: Sequence[str], documents: np.ndarray, vocabulary_size: int) -> ClassCounts:
         """Return the sums of classes, whose names may be in any order."""
@@ -90,13 +96,11 @@ class Cells(NamedTuple):
     @classmethod
     def unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         """Return the cells of rows; raise Damaged if they are not of a model with this number of classes."""
-        parts = [(first, cls._unpack(blobs[first : first + CHUNK_TOKENS], classes)) for first in _chunks(len(blobs))]
-        token, label = np.zeros((2, 0), np.int64)
-        return cls(
-            np.concatenate([token, *(part.token + first for first, part in parts)]),
-            np.concatenate([label, *(part.label for _, part in parts)]),
-            np.concatenate([np.zeros((3, 0), np.int64), *(part.figures for _, part in parts)], axis=1),
-        )
+        parts = [cls._unpack((), classes)]
+        for first in _chunks(len(blobs)):
+            part = cls._unpack(blobs[first : first + CHUNK_TOKENS], classes)
+            parts.append(part._replace(token=part.token + first))
+        return cls.join(parts)
 
     @classmethod
     def _unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
