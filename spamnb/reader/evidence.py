@@ -36,7 +36,7 @@ KINDS = {
 }
 # Only the presence of fields with these names is evidence: words of a field "caps" would become tokens of kind caps.
 _RESERVED_NAMES = [prefix for prefix, group in KINDS.items() if group == "structure" or prefix == "header"]
-# How a field is read: enum header_how of core/reader.h.
+# How a field is read: enum header_method of core/reader.h.
 IGNORED, VOLATILE, PRESENCE, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(7)
 
 # In the lists below, names with a final "*" match all fields that begin with them.
