@@ -48,7 +48,7 @@ def class_of_label(model: Classifier, label: str) -> str:
     others = [name for name in model.store.totals().classes if name != spam]
     if len(others) > 1 and "ham" not in others:
         raise SpamnbError(
-            f"{model.store.path}: 'ham' is none of its classes {', '.join(others)}; 'spamnb learn' names one"
+            f"{model.store.path}: 'ham' is none of its classes {', '.join(others)}; use 'spamnb learn CLASS'"
         )
     return others[0] if len(others) == 1 else "ham"
 

@@ -101,9 +101,7 @@ def learn_command(
             tell(f"{model}: keeps no learned messages, because everybody can read the file; to keep them: chmod o-r")
         first_entries = list(islice(entries, SWAP_TEST_MESSAGES))
         entries = chain(first_entries, entries)
-        if len(first_entries) == SWAP_TEST_MESSAGES and looks_swapped(
-            _list_trusts(first_entries, label, classifier)
-        ):
+        if len(first_entries) == SWAP_TEST_MESSAGES and looks_swapped(_list_trusts(first_entries, label, classifier)):
             tell("most of the first messages look like another class; check that the classes are not swapped")
 
         def learn(raws: list[bytes]) -> list[Learned]:

@@ -82,9 +82,9 @@ class Plot:
         self._marks.append(f'<circle {attributes} class="{css}"><title>{escape(title)}</title></circle>')
 
     def note(self, a: float, b: float, *lines: str) -> None:
-        """Write lines of text below a point on its right, or above it on its left if there is no room below.
+        """Write lines of text on the lower right of a point, or on its upper left if there is no room.
 
-        So a rising curve through the point does not cross the text. If there is no room above either, the text is moved
+        A rising curve through the point does not cross the text there. If both corners have no room, the text is moved
         up or down.
         """
         x, y, width = self._x.position(a), self._y.position(b), LETTER_WIDTH * max(map(len, lines))

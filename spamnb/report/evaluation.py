@@ -22,8 +22,7 @@ def format_figures(figures: Figures, verbose: bool = False) -> str:
 def figure_tables(figures: Figures, verbose: bool = False) -> list[Table]:
     """Return the tables of the main figures, of classes and of verdicts.
 
-    The table of classes is left out if there are two classes, one of them spam, unless ``verbose``: then the main
-    figures say the same.
+    For spam and one class of good mail the table of classes repeats the main figures, so only ``verbose`` shows it.
     """
     title = f"{figures.protocol}: {pluralize(figures.messages, 'message')}"
     tables = [Table(title, ("", "value", "95 % interval"), headline_rows(figures))]

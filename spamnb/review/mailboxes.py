@@ -24,10 +24,7 @@ LOCK_SECONDS = 20.0  # seconds to wait for another program that sorts the same m
 
 
 class OpenMailboxes(ExitStack):
-    """The open mailboxes of one request. They are closed at the end of the context.
-
-    OpenMailboxes a message raises SpamnbError if the mailbox cannot be reached or no longer has the message.
-    """
+    """The open mailboxes of one request. They are closed at the end of the context."""
 
     def __init__(self, journal: Journal) -> None:
         super().__init__()
@@ -43,7 +40,10 @@ class OpenMailboxes(ExitStack):
         return message[1] if isinstance(message, tuple) else None
 
     def move_to(self, entry: JournalEntry, role: str) -> bool:
-        """Move a message to the inbox or to the junk folder. Return False if it is there already."""
+        """Move a message to the inbox or to the junk folder. Return False if it is there already.
+
+        Raise SpamnbError if the mailbox cannot be reached or no longer has the message.
+        """
         if not entry.mailbox:
             raise SpamnbError("the journal does not have the mailbox of the message; move it in your mail program")
         if entry.role == role:
