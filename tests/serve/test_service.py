@@ -183,7 +183,7 @@ def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
         ),
         (("--port", "0", "--socket-mode", "600"), "--socket-mode needs --socket"),
         (("--socket", str(tmp_path / "no" / "s")), "cannot listen on"),
-        (("--port", "0", "--socket-mode", "999"), "no octal mode"),
+        (("--port", "0", "--socket-mode", "999"), "not an octal mode"),
         (("--host", "x" * 300), "cannot listen on x.*; choose another with --host"),
     ]:
         with pytest.raises(RuntimeError, match=message) as error:
