@@ -1,4 +1,4 @@
 """Evaluation: protocols that classify messages with models that did not learn them, and figures of the results.
 
-The figures are computed by the same functions for every filter.
+The same functions compute the figures of every filter.
 """

@@ -1,4 +1,4 @@
-"""The figures of a result: the table, the page and the JSON show the same ones."""
+"""The figures of a result, which the table, the page and the JSON show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spamnb.evaluation.result import Result
 
 
 class ClassFigures(NamedTuple):
-    """One class against the rest, in percent."""
+    """Figures of one class against all other classes, in percent."""
 
     name: str
     messages: int
@@ -26,14 +26,14 @@ class ClassFigures(NamedTuple):
 
 
 class SpamFigures(NamedTuple):
-    """Good mail lost, spam let through, and the errors of the scores at other thresholds."""
+    """Figures of good mail lost and spam let through."""
 
     hm: Estimate
     sm: Estimate
     one_minus_roca: Estimate
     sm_at_hm: Estimate  # the least sm% at which hm% is at most HM_LIMIT
-    unsure_ham: float  # percent of the ham whose verdict is unsure
-    unsure_spam: float
+    unsure_ham: float  # percent of the ham
+    unsure_spam: float  # percent of the spam
 
 
 class CalibrationFigures(NamedTuple):
@@ -54,7 +54,7 @@ class Figures(NamedTuple):
     spam: SpamFigures | None
     calibration: CalibrationFigures
     by_class: list[ClassFigures]
-    confusion: list[list[int]]  # rows are true classes, columns verdicts, the last unsure
+    confusion: list[list[int]]  # a row per true class, a column per verdict; the last column is unsure
 
 
 def compute_figures(result: Result, *, replicates: int = intervals.REPLICATES, seed: int = 0) -> Figures:
@@ -112,13 +112,13 @@ def _class_figures(result: Result) -> list[ClassFigures]:
 
 
 def to_json(value: Any) -> Any:
-    """Return figures as values of JSON: NaN and infinity become null."""
+    """Return figures as values of JSON, with None for NaN and infinity."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        return {key: to_json(v) for key, v in value.items()}
+        return {key: to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [to_json(v) for v in value]
+        return [to_json(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -1,15 +1,15 @@
 """95 % intervals of error rates.
 
-hm%, sm% and accuracy are counts of independent trials, so their intervals are exact. For other figures messages are
-resampled (bootstrap), and the spread is computed on the logit scale, as in the TREC spam track.
+hm%, sm% and accuracy are rates of independent events, and have exact binomial intervals. The intervals of other figures
+are computed by resampling the messages (bootstrap), on the logit scale, as in the TREC spam track.
 
-The bootstrap is not used for counts, because it fails at the low error rates of filters. With one good message of 1,000
-lost its interval was .030 to .329 %, although the upper bound for none lost is .368 %. The exact interval is .0025 to
-.556 %. At a true rate of .02 % the bootstrap's interval contained the rate in 82 of 100 corpora.
+The bootstrap is not used for rates of events, because it fails at the low error rates of filters. With one of 1,000
+good messages lost its interval was .030 to .329 %, and the exact interval is .0025 to .556 %. At a true rate of .02 %
+the bootstrap's interval contained the rate in 82 of 100 corpora.
 
-For the ROC ham and spam are resampled separately, so that no replicate lacks one of them. Resampling n messages with
-replacement is one multinomial draw over the distinct outcomes, so messages are sorted once: 1000 replicates of 75,000
-messages take a fraction of a second.
+For the ROC ham and spam are resampled separately, so that each replicate has both. To resample n messages with
+replacement is one multinomial draw over the distinct outcomes. So messages are sorted only once, and 1000 replicates of
+75,000 messages take a fraction of a second.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from spamnb.evaluation.metrics import RocCounts, least_missed_spam, misordered_share
 
-REPLICATES = 1000
+REPLICATES = 1000  # the standard deviation of so many samples has a relative error of 1/√2000, about 2 %
 Z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution
-HM_LIMIT = 0.1  # percent of good mail lost at which the spam let through is reported
-_MAX_CELLS = 4_000_000  # counts that are drawn at once for each class: 64 MB in all
+HM_LIMIT = 0.1  # percent of good mail that may be lost: one in a thousand, as in the TREC spam track
+_MAX_CELLS = 4_000_000  # counts of each class that are drawn at once: 64 MB for ham and spam
 
 
 class Estimate(NamedTuple):
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
 def binomial_interval(events: int, trials: int) -> Estimate:
     """Return events/trials in percent with the exact binomial interval of Clopper and Pearson (1934).
 
-    At any true rate, at least 95 of 100 such intervals contain it. The result is NaN without trials.
+    At least 95 % of such intervals contain the true rate. The result is NaN without trials.
 
     >>> [round(figure, 4) for figure in binomial_interval(1, 1000)]
     [0.1, 0.0025, 0.5559]
@@ -75,11 +75,11 @@ def error_rates(is_spam: ArrayLike, called_spam: ArrayLike) -> ErrorRates:
 
 
 def bootstrap_interval(value: float, replicates: ArrayLike, trials: float, exact_trials: int) -> Estimate:
-    """Return logit⁻¹(logit value ± 1.96 × standard deviation of the replicates' logits), from rates, in percent.
+    """Return a rate with the interval logit⁻¹(logit value ± 1.96 × standard deviation of the replicates' logits).
 
-    Rates are clipped to half an event of ``trials``, because the logits of 0 and 1 are infinite. If all replicates
-    equal the value, they have no spread. Then the interval of the values 0 and 1 is the exact binomial one for
-    ``exact_trials`` independent trials. Other values, such as that of a filter with a constant score, have no interval.
+    Rates are clipped to half an event of ``trials``, because the logits of 0 and 1 are infinite. The values 0 and 1
+    have the exact binomial interval of ``exact_trials`` independent trials. Other values have no interval if all
+    replicates are equal, as for a filter with a constant score.
     """
     from scipy.special import expit, logit
 
@@ -104,9 +104,9 @@ class RocEstimates(NamedTuple):
 def roc_estimates(steps: RocCounts, replicates: int = REPLICATES, seed: int = 0) -> RocEstimates:
     """Return 1-ROCA% and sm% at HM_LIMIT with intervals, from one resampling.
 
-    With few good messages sm% has no interval, because then no message of a sample may be above the threshold, and
-    resampling does not show the threshold's spread. With 500 and 1,000 good messages the intervals contained the true
-    rate only 65 and 81 times in 100. With 3,688 messages the probability of such a sample is 1/40, which is enough.
+    sm% at HM_LIMIT has an interval only from 3,688 good messages on. With fewer, more than 1/40 of the samples have no
+    message of the highest 0.1 %, and resampling underestimates the spread of the threshold. With 500 and 1,000 good
+    messages the intervals contained the true rate only 65 and 81 times in 100.
     """
     ham, spam = int(steps.ham.sum()), int(steps.spam.sum())
     if not ham or not spam:
@@ -130,5 +130,5 @@ def roc_estimates(steps: RocCounts, replicates: int = REPLICATES, seed: int = 0)
     if (1 - HM_LIMIT / 100) ** ham > 0.025:
         return RocEstimates(area, Estimate(exact.value))
     resampled = bootstrap_interval(value, np.concatenate(missed), spam, spam)
-    # With few events the bootstrap's interval is too narrow (see above).
+    # With few events the bootstrap's interval is too narrow, as the module's docstring says.
     return RocEstimates(area, Estimate(exact.value, min(exact.low, resampled.low), max(exact.high, resampled.high)))

@@ -1,12 +1,11 @@
 """Metrics of verdicts, of scores and of probabilities: arrays in, numbers out.
 
-Verdicts: confusion matrix, precision and recall, and McNemar's exact test. Classes are numbers 0..C−1; a verdict of −1
-is "unsure". Unsure is not spam, because the mail is delivered. It has a column of its own in a confusion matrix, so it
-is never right.
+Verdicts: confusion matrix, precision and recall, and McNemar's exact test. Classes are numbers 0..C−1, and the verdict
+−1 is "unsure". An unsure verdict is never right. It is not spam either, because the mail is delivered.
 
-Scores: the receiver operating characteristic (ROC), the errors at every threshold. Labels are booleans (True is spam);
-a higher score means more like spam, and only the order of scores matters. Counts are integers, so that equal scores are
-exactly half an error each, and areas have no rounding error.
+Scores: the receiver operating characteristic (ROC), which is the errors at every threshold. Labels are booleans, True
+for spam. Only the order of the scores counts, and spam should have higher scores. Counts are integers, so areas have no
+rounding error.
 
 Probabilities: log loss and expected calibration error.
 """
@@ -49,10 +48,7 @@ class PrecisionRecall(NamedTuple):
 
 
 def precision_recall(confusion: ArrayLike) -> PrecisionRecall:
-    """Return precision, recall and F1 of every class. A ratio 0/0 is 0, as in scikit-learn.
-
-    F1 = 2·TP / (2·TP + FP + FN), the harmonic mean written without its own 0/0.
-    """
+    """Return precision, recall and F1 = 2·TP / (2·TP + FP + FN) of every class. A ratio 0/0 is 0."""
     cells = np.asarray(confusion)
     right, predicted, support = np.diagonal(cells), cells.sum(axis=0)[: len(cells)], cells.sum(axis=1)
 
@@ -65,7 +61,7 @@ def precision_recall(confusion: ArrayLike) -> PrecisionRecall:
 
 
 class McNemar(NamedTuple):
-    """The messages that only one of two runs classified correctly, and the probability of such a split by chance."""
+    """Number of messages that only the first or only the second run classified correctly, and the p-value."""
 
     only_first_right: int
     only_second_right: int
@@ -79,8 +75,8 @@ class McNemar(NamedTuple):
 def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
     """Return McNemar's exact two-sided test of the hypothesis that two filters are equally good.
 
-    Under the hypothesis each message that only one filter classified correctly is a coin toss. Both arguments are
-    boolean vectors over the same messages in the same order. If there is no such message, p is 1.
+    Both arguments are boolean vectors over the same messages. Under the hypothesis the first filter is right with the
+    probability 1/2 for each message that only one filter classified correctly. If there is no such message, p is 1.
 
     >>> mcnemar([True, True, True, True, True, True], [False, False, False, False, False, True])
     McNemar(only_first_right=5, only_second_right=0, p_value=0.0625)
@@ -95,8 +91,7 @@ def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
 def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
     """Return the rows of the messages whose labels are more likely wrong than right, the least trusted first.
 
-    ``scores`` (n, C) come from models without the message, ``labels`` (n,) are class numbers. A person should look at
-    these messages first: a message in the wrong folder is learned, and causes errors in similar messages.
+    ``scores`` (n, C) are computed by models that have not learned the message. ``labels`` (n,) are class numbers.
 
     >>> scores = np.stack([np.zeros(100), np.linspace(-20, 20, 100)], axis=1)
     >>> labels = np.repeat([0, 1], 50)
@@ -110,10 +105,9 @@ def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
 
 
 class RocCounts(NamedTuple):
-    """Ham and spam, (r,) integers each, at the distinct steps of a falling threshold.
+    """Number of ham and spam, (r,) each, at the steps of a falling threshold.
 
-    Neighbouring steps with messages of one class may be merged. The steps are a sufficient statistic of all figures of
-    scores in this file.
+    All figures of scores in this file can be computed from these numbers.
     """
 
     ham: NDArray[np.int64]
@@ -121,11 +115,10 @@ class RocCounts(NamedTuple):
 
 
 def roc_counts(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
-    """Return the steps of messages sorted by falling score.
+    """Return the steps of a threshold that falls from the highest to the lowest score.
 
-    Equal scores are one step, and then neighbouring steps with messages of only one class are merged. Areas, and the
-    least error of one class under a limit on the other, remain exact. A good filter has some hundred steps for 75,000
-    messages, so that a bootstrap of 1000 replicates is cheap.
+    Messages with equal scores are one step. Neighbouring steps with messages of only one class are merged, which
+    changes no figure. A good filter has some hundred steps for 75,000 messages, so 1000 replicates are computed fast.
 
     >>> roc_counts([False, False, True, False, True, True], [0.1, 0.2, 0.3, 0.6, 0.6, 0.9])
     RocCounts(ham=array([0, 1, 0, 2]), spam=array([1, 1, 1, 0]))
@@ -136,11 +129,11 @@ def roc_counts(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
         return RocCounts(*np.zeros((2, 0), np.int64))
     order = np.argsort(-score, kind="stable")
     label, score = label[order], score[order]
-    first = np.flatnonzero(np.r_[True, score[1:] != score[:-1]])
-    spam = np.add.reduceat(label.astype(np.int64), first)
-    ham = np.diff(np.r_[first, len(score)]) - spam
-    kind = np.where(ham == 0, 1, np.where(spam == 0, 0, 2))
-    starts = np.flatnonzero(np.r_[True, (kind[1:] != kind[:-1]) | (kind[1:] == 2)])
+    score_starts = np.flatnonzero(np.r_[True, score[1:] != score[:-1]])
+    spam = np.add.reduceat(label.astype(np.int64), score_starts)
+    ham = np.diff(np.r_[score_starts, len(score)]) - spam
+    only_class = np.where(ham == 0, 1, np.where(spam == 0, 0, -1))  # −1: the step has ham and spam
+    starts = np.flatnonzero(np.r_[True, (only_class[1:] != only_class[:-1]) | (only_class[1:] == -1)])
     return RocCounts(np.add.reduceat(ham, starts), np.add.reduceat(spam, starts))
 
 
@@ -165,17 +158,17 @@ def one_minus_roca(is_spam: ArrayLike, scores: ArrayLike) -> float:
 
 
 def least_missed_spam(steps: RocCounts, ham_limit: float) -> NDArray[np.float64]:
-    """Return the least rate of spam missed by a threshold that misclassifies at most the rate ``ham_limit`` of the ham.
+    """Return the least rate of missed spam of all thresholds that misclassify at most the rate ``ham_limit`` of ham.
 
-    The shapes are as in ``misordered_share``. A threshold is one of the scores, or above all scores. Rates are not
-    interpolated, because half a message cannot be lost.
+    The shapes are as in ``misordered_share``. A threshold is one of the scores, or above all scores. There is no
+    interpolation between thresholds.
 
     >>> float(least_missed_spam(roc_counts([False, False, True, True], [0.1, 0.4, 0.35, 0.8]), 0.0))
     0.5
     """
     ham, spam = np.asarray(steps.ham), np.asarray(steps.spam)
     hams, spams = ham.sum(axis=-1), spam.sum(axis=-1)
-    # The limit is a count, rounded down. If rates were compared, some machines would not accept 1/1000 under .001.
+    # The limit is converted to a number of messages, because the rate 1/1000 exceeds .001 on some machines.
     max_ham = np.floor(ham_limit * hams + 1e-9)
     is_allowed = np.cumsum(ham, axis=-1) <= np.expand_dims(max_ham, -1)
     missed = spams - (spam * is_allowed).sum(axis=-1)
@@ -192,13 +185,13 @@ def roc_curve(steps: RocCounts) -> NDArray[np.float64]:
 
 
 class Bin(NamedTuple):
-    """One row of a reliability table: the predicted probability and the observed share."""
+    """A bin of a reliability table: the predicted probability and the observed share."""
 
     low: float
     high: float
     messages: int
-    predicted: float  # mean probability in the bin; NaN when empty
-    observed: float  # share of messages in the bin whose true class is the predicted one; NaN when empty
+    predicted: float  # mean probability in the bin; NaN for an empty bin
+    observed: float  # share of the messages in the bin whose true class is the predicted class; NaN for an empty bin
 
 
 def log_loss(truth: ArrayLike, probabilities: ArrayLike) -> float:
@@ -213,11 +206,10 @@ def log_loss(truth: ArrayLike, probabilities: ArrayLike) -> float:
 
 
 def reliability_table(truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None) -> list[Bin]:
-    """Return the reliability table of one probability over bins of equal width.
+    """Return the reliability table over bins of equal width.
 
-    With ``positive`` the table compares the probability of that class with its share, because spam is decided by a
-    threshold on this probability. Otherwise it compares the largest probability of each message with the share of right
-    verdicts, which works for any number of classes.
+    The table compares the probability of the class ``positive`` with the share of its messages. Without ``positive`` it
+    compares the largest probability of each message with the share of messages whose likeliest class is the true class.
     """
     true, p = np.asarray(truth), np.asarray(probabilities)
     if positive is None:

@@ -1,7 +1,6 @@
-"""The result of one evaluation: a row per message, from which every table and figure is computed.
+"""The result of an evaluation: verdict, scores and probabilities of each message.
 
-A filter classifies a message before it learns it. Only its verdict, scores and probabilities are stored, so that
-figures of different filters, protocols and machines are computed alike.
+All tables and figures are computed from these, so that different filters and protocols can be compared.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from spamnb.evaluation.metrics import UNSURE, confusion_matrix
 from spamnb.formulas.calibration import margins
 from spamnb.reader.message import read_field
 
-EVIDENCE = 12  # tokens stored for a wrong verdict
+EVIDENCE = 12  # tokens stored for a wrong verdict: the page shows them in a few lines
 
 
 class EvaluatedMessage(NamedTuple):
     """A message's true class, verdict, and for each class a score in nats and a probability.
 
-    Evidence, sender, subject and date explain a wrong verdict. They are not stored for a right one, to save memory.
+    Evidence, sender, subject and date are stored only for a wrong verdict, to save memory.
     """
 
     name: str
@@ -34,17 +33,19 @@ class EvaluatedMessage(NamedTuple):
     scores: Mapping[str, float]
     probabilities: Mapping[str, float]
     evidence: Sequence[tuple[str, float]] = ()  # (token, nats), heaviest first
-    unknown: float = -np.inf  # the score of the classes that had no message yet
+    unknown: float = -np.inf  # score of the classes that the model had not learned
     sender: str = ""
     subject: str = ""
-    date: str = ""  # of the Date field, as the sender wrote it
+    date: str = ""  # text of the Date field
 
     @classmethod
     def of(cls, name: str, truth: str, classification: Classification, raw: bytes = b"") -> EvaluatedMessage:
-        """Return the row of a message of class ``truth``. The raw message provides sender, subject and date."""
+        """Return a message with its classification. The raw message provides sender, subject and date."""
         scores = dict(zip(classification.probabilities, classification.scores.tolist()))
-        row = cls(name, truth, classification.verdict, scores, classification.probabilities)
-        return row if row.verdict == truth else row._replace(evidence=classification.evidence).with_heading(raw)
+        message = cls(name, truth, classification.verdict, scores, classification.probabilities)
+        if message.verdict == truth:
+            return message
+        return message._replace(evidence=classification.evidence).with_heading(raw)
 
     def with_heading(self, raw: bytes) -> EvaluatedMessage:
         """Return a copy with sender, subject and date of the raw message."""
@@ -54,10 +55,10 @@ class EvaluatedMessage(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """Evaluation of n messages of C classes: ``truth``, ``verdicts`` (n,), ``scores``, ``probabilities`` (n, C).
+    """Evaluation of n messages of C classes.
 
-    A verdict of −1 is unsure. ``spam`` is the class of hm% and sm%, if it occurs. ``errors`` are the messages with a
-    wrong verdict, by row.
+    ``truth`` and ``verdicts`` (n,) are class numbers, and the verdict −1 is unsure. ``scores`` (n, C) are in nats.
+    ``spam`` is the class of hm% and sm%. ``errors`` are the messages with a wrong verdict, by row.
     """
 
     protocol: str
@@ -75,7 +76,7 @@ class Result:
 
     @property
     def spam_index(self) -> int | None:
-        """Return the column of the spam class, or None if that class or every other one is missing."""
+        """Return the column of the spam class, or None if there is no spam or only spam."""
         return self.classes.index(self.spam) if self.spam in self.classes and len(self.classes) > 1 else None
 
     @cached_property
@@ -85,21 +86,20 @@ class Result:
 
     @property
     def is_right(self) -> NDArray[np.bool_]:
-        """Return for each message whether its verdict is the true class, (n,)."""
+        """Return whether each verdict is the true class, (n,)."""
         return self.truth == self.verdicts
 
     @cached_property
     def margins(self) -> NDArray[np.float64]:
         """Return the log-odds of each class by the scores, in nats, (n, C).
 
-        A margin is 0 if no class had a message yet. Margins rank messages, because they do not saturate at 1 as
-        probabilities do.
+        Messages are ranked by these margins and not by probabilities, because many probabilities are rounded to 1.
         """
         return margins(self.scores)
 
 
 def make_result(messages: Sequence[EvaluatedMessage], protocol: str, spam: str = "spam") -> Result:
-    """Return a result of messages. A class without a message yet has the score ``unknown`` and the probability 0.
+    """Return the result of messages. A class that a model had not learned has the score ``unknown`` and probability 0.
 
     >>> sure = EvaluatedMessage("in/1", "ham", "ham", {"ham": 0.0, "spam": -3.0}, {"ham": 0.9, "spam": 0.1})
     >>> unsure = EvaluatedMessage("in/2", "spam", "unsure", {"ham": 0.0, "spam": 0.0}, {"ham": 0.5, "spam": 0.5})
@@ -107,18 +107,20 @@ def make_result(messages: Sequence[EvaluatedMessage], protocol: str, spam: str =
     array([[1, 0, 0],
            [0, 0, 1]])
     """
-    classes = tuple(sorted({*(row.truth for row in messages), *(c for row in messages for c in row.probabilities)}))
-    column = {c: i for i, c in enumerate(classes)}
+    true_classes = {message.truth for message in messages}
+    classes = tuple(sorted(true_classes.union(*(message.probabilities for message in messages))))
+    column = {name: c for c, name in enumerate(classes)}
     scores, probabilities = np.zeros((2, len(messages), len(classes)))
-    for i, row in enumerate(messages):
-        scores[i] = row.unknown
-        for c, value in row.scores.items():
-            scores[i, column[c]] = value
-        for c, value in row.probabilities.items():
-            probabilities[i, column[c]] = value
-        if not row.probabilities:  # a model that has learned nothing: all classes are equally likely
+    for i, message in enumerate(messages):
+        scores[i] = message.unknown
+        for name, score in message.scores.items():
+            scores[i, column[name]] = score
+        for name, probability in message.probabilities.items():
+            probabilities[i, column[name]] = probability
+        if not message.probabilities:  # for a model that has learned nothing all classes have the same probability
             probabilities[i] = 1 / len(classes)
-    names, truth = [row.name for row in messages], np.array([column[row.truth] for row in messages], np.int64)
-    verdicts = np.array([column.get(row.verdict, UNSURE) for row in messages], np.int64)
-    errors = {i: row for i, row in enumerate(messages) if row.verdict != row.truth}
+    names = [message.name for message in messages]
+    truth = np.array([column[message.truth] for message in messages], np.int64)
+    verdicts = np.array([column.get(message.verdict, UNSURE) for message in messages], np.int64)
+    errors = {i: message for i, message in enumerate(messages) if message.verdict != message.truth}
     return Result(protocol, classes, names, truth, scores, probabilities, verdicts, spam, errors)

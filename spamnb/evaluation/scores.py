@@ -1,8 +1,7 @@
 """The scores file: a line per message, for spreadsheets, other programs, and comparisons of runs.
 
 The columns are name, truth, verdict, ``score:CLASS`` in nats for each class, and ``p:CLASS`` for each class. They are
-separated by tabs, or by commas if the file's name ends in ``.csv``, and quoted by the csv module. A message is one
-line, because unprintable characters of its name are escaped. Floats are written with all their digits.
+separated by tabs, or by commas if the file's name ends in ``.csv``. Unprintable characters of a name are escaped.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ def write_scores(result: Result, path: str | Path) -> None:
 
 def _rows(result: Result) -> Iterable[tuple[str, str, str]]:
     """Yield the name, the true class and the verdict of each message."""
-    verdicts = [*result.classes, UNSURE]  # index −1 is the last
+    verdict_names = [*result.classes, UNSURE]  # the number of UNSURE is −1
     for name, truth, verdict in zip(result.names, result.truth.tolist(), result.verdicts.tolist()):
-        yield escape(name), verdicts[truth], verdicts[verdict]
+        yield escape(name), verdict_names[truth], verdict_names[verdict]
 
 
 def verdicts_by_name(result: Result) -> Verdicts:
@@ -63,9 +62,9 @@ def read_verdicts(path: str | os.PathLike[str]) -> Verdicts:
     """Return the verdicts in a scores file. Raise SpamnbError for any other file."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
-            head = stream.readline(1 << 20)
-            delimiter = "," if head.startswith("name,") else "\t"
-            columns = head.rstrip("\n").split(delimiter)
+            first_line = stream.readline(1 << 20)
+            delimiter = "," if first_line.startswith("name,") else "\t"
+            columns = first_line.rstrip("\n").split(delimiter)
             if columns[:3] != _FIRST_COLUMNS:
                 raise SpamnbError(f"{path}: not a scores file; to write one, run 'spamnb evaluate --scores FILE'")
             rows = list(csv.reader(stream, delimiter=delimiter))
@@ -85,8 +84,8 @@ def compare_verdicts(first: Verdicts, second: Verdicts) -> McNemar:
     Raise SpamnbError if the runs have different messages, or different true classes of a message.
     """
     if first.keys() != second.keys():
-        unpaired = min(first.keys() ^ second.keys())
-        raise SpamnbError(f"the runs have different messages: {unpaired} is in only one of them")
+        name = min(first.keys() ^ second.keys())
+        raise SpamnbError(f"the runs have different messages: {name} is in only one of them")
     for name, row in first.items():
         if row.truth != second[name].truth:
             raise SpamnbError(f"the runs disagree about the true class of {name}")
