@@ -152,10 +152,9 @@ class Filing:
         target = batch[0].target
         messages = [(result.message, result.mail.digest) for result in batch]
         entries = {result.message: result.entry for result in batch if result.entry is not None}
-        new_messages: Mapping[MailboxMessage, MailboxMessage | None]
+        new_messages: dict[MailboxMessage, MailboxMessage | None] = {message: message for message, _ in messages}
         if target is None:
             self.record.add_classified(messages)
-            new_messages = {message: message for message, _ in messages}
         else:  # the journal's entries are recorded before, so that the run after a kill can write them
             notes = {message: encode_entry(entry) for message, entry in entries.items()}
             new_messages = self.record.move(messages, target, notes)

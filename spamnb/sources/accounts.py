@@ -17,7 +17,7 @@ from spamnb.errors import SpamnbError, reason
 from spamnb.shown_text import escape
 
 _URL_FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
-_HOST = re.compile(r"[^\s\\]{1,255}")
+_HOST = re.compile(r"[^\s\\]{1,255}")  # a host name has at most 255 bytes (RFC 1035)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _TEXT_SETTINGS = ("url", "password-command", "token-command", "junk", "unsure", "model")
 _SETTING_TYPES = {"sort": bool, **dict.fromkeys(_TEXT_SETTINGS, str)}
