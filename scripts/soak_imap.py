@@ -27,7 +27,7 @@ sys.path[:0] = [str(HERE), str(HERE / "tests" / "mailbox"), str(HERE / "tests")]
 
 from imap_account import Server  # noqa: E402
 from mail import mail, message  # noqa: E402
-from person import Everything, Person, key_of  # noqa: E402
+from person import FoldersOfMail, Person, key_of  # noqa: E402
 from programs import Watch, watching  # noqa: E402
 
 from spamnb.classifier import Classifier  # noqa: E402
@@ -85,7 +85,7 @@ def moved(person: Person, chance: random.Random, names: list[str], put: dict[str
     return True
 
 
-def wrong_with(found: Everything, arrived: dict[str, bytes], put: dict[str, str], journal: Path) -> list[str]:
+def wrong_with(found: FoldersOfMail, arrived: dict[str, bytes], put: dict[str, str], journal: Path) -> list[str]:
     """Each message that is lost, doubled, marked as read, or not where it should be."""
     wrong = []
     with Journal.open(journal) as kept:

@@ -1,4 +1,4 @@
-"""Debian's Chromium without a window, by its debugging protocol on two pipes: what a person does with a page."""
+"""Control a headless Chromium by its debugging protocol on two pipes, as a person uses a page."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-PATIENCE = 180.0  # seconds: of a loaded machine's slowest answer, many times
+PATIENCE = 180.0  # seconds to wait for an answer; long, because a busy machine must not fail a test
 
 
 class Chromium:
-    """A browser with one page, which other users' pages may stand beside: ``new_page``."""
+    """A browser. Each page of ``new_page`` has its own cookies and storage, like a user of its own."""
 
     def __init__(self, folder: Path) -> None:
         chromium = which("chromium")
@@ -30,10 +30,10 @@ class Chromium:
             f"--user-data-dir={folder}", "--remote-debugging-pipe", "about:blank",
         ]  # fmt: skip
         actions = [
-            (os.POSIX_SPAWN_DUP2, to_read, 3), (os.POSIX_SPAWN_DUP2, to_write, 4),  # where it looks for the pipes
+            (os.POSIX_SPAWN_DUP2, to_read, 3), (os.POSIX_SPAWN_DUP2, to_write, 4),  # Chromium's numbers of the pipes
             (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0), (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
         ]  # fmt: skip
-        # A session of its own: all its processes end with it.
+        # In a session of its own, so that all its processes are killed together.
         self.process = os.posix_spawn(chromium, command, os.environ, file_actions=actions, setsid=True)
         os.close(to_read)
         os.close(to_write)
@@ -72,19 +72,19 @@ class Chromium:
             self.events.append(answer)
 
     def _next(self) -> dict[str, Any]:
-        until = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while b"\0" not in self._buffer:
-            readable, _, _ = select.select([self._from], [], [], max(0.0, until - time.monotonic()))
+            readable, _, _ = select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))
             data = os.read(self._from, 1 << 20) if readable else b""
             if not data:
-                raise TimeoutError("the browser ended, or says nothing")
+                raise TimeoutError("the browser ended or does not answer")
             self._buffer += data
         message, _, self._buffer = self._buffer.partition(b"\0")
         return json.loads(message)
 
 
 class Page:
-    """A page of the browser, and what a person does there."""
+    """A page of the browser, with the actions of a person."""
 
     def __init__(self, browser: Chromium, session: str) -> None:
         self._browser, self._session = browser, session
@@ -95,34 +95,34 @@ class Page:
         return self._browser.ask(name, self._session, **options)
 
     def run(self, script: str) -> Any:
-        found = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in found:
-            raise ValueError(found["exceptionDetails"].get("exception", {}).get("description", "an exception"))
-        return found["result"].get("value")
+        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise ValueError(answer["exceptionDetails"].get("exception", {}).get("description", "an exception"))
+        return answer["result"].get("value")
 
     def wait(self, script: str) -> None:
-        until = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 if self.run(script):
                     return
-            except (LookupError, ValueError):  # the page that was asked is gone
+            except (LookupError, ValueError):  # another page replaced the page
                 pass
-            assert time.monotonic() < until, (script, self.run("document.body.innerText.slice(0, 1000)"))
+            assert time.monotonic() < deadline, (script, self.run("document.body.innerText.slice(0, 1000)"))
             time.sleep(0.05)
 
-    def leaving(self, act: Callable[[], Any]) -> None:
-        """Do what leads to another page, and wait until that is there."""
+    def leave_by(self, act: Callable[[], Any]) -> None:
+        """Call ``act``, which opens another page, and wait until this page is complete."""
         self.run("window.leaving = true")
         act()
         self.wait("window.leaving === undefined && document.readyState === 'complete'")
 
     def go(self, url: str) -> None:
-        self.leaving(lambda: self.ask("Page.navigate", url=url))
+        self.leave_by(lambda: self.ask("Page.navigate", url=url))
 
     def click(self, selector: str) -> None:
-        """Press what is there, and wait for the next page."""
-        self.leaving(lambda: self.run(f"document.querySelector({json.dumps(selector)}).click()"))
+        """Click an element, and wait for the next page."""
+        self.leave_by(lambda: self.run(f"document.querySelector({json.dumps(selector)}).click()"))
 
     def press(self, key: str) -> None:
         for kind in ("keyDown", "keyUp"):
@@ -139,6 +139,7 @@ class Page:
         self.ask("Emulation.setEmulatedMedia", media="screen", features=[scheme])
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
 
-    def told(self, name: str) -> list[dict[str, Any]]:
-        found = [each for each in self._browser.events if each.get("sessionId") == self._session]
-        return [each["params"] for each in found if each.get("method") == name]
+    def events_named(self, name: str) -> list[dict[str, Any]]:
+        """Return the parameters of the page's events with this name."""
+        events = [event for event in self._browser.events if event.get("sessionId") == self._session]
+        return [event["params"] for event in events if event.get("method") == name]

@@ -1,4 +1,4 @@
-"""A command of spamnb in this process, as a person would type it."""
+"""Run commands of spamnb, in this process or in one that is killed."""
 
 import os
 import signal
@@ -18,24 +18,24 @@ def run(*arguments: object, stdin: bytes | None = None, color: bool = False) -> 
     return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin, color=color)
 
 
-def done(*arguments: object, stdin: bytes | None = None) -> str:
+def output_of(*arguments: object, stdin: bytes | None = None) -> str:
     """Run a command that succeeds, and return its output."""
     result = run(*arguments, stdin=stdin)
     assert result.exit_code == 0, result.output
     return result.output
 
 
-def printed(*arguments: object) -> str:
+def stdout_of(*arguments: object) -> str:
     """Run a command that succeeds, and return its standard output."""
     result = run(*arguments)
     assert result.exit_code == 0, result.output
     return result.stdout
 
 
-def killed_after(command: list[str], seconds: float, scratch: Path, cwd: Path | None = None) -> int:
-    """Start it in a process group of its own, kill the group after ``seconds``; its exit status.
+def run_and_kill(command: list[str], seconds: float, scratch: Path, cwd: Path | None = None) -> int:
+    """Run a command, kill its process group after ``seconds``, and return its exit status.
 
-    Its temporary files, which it cannot take away then, are in ``scratch``.
+    Its temporary files, which a killed process does not remove, are in ``scratch``.
     """
     process = subprocess.Popen(
         command,

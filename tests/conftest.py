@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests/mail.py, tests/commands.py
 
-# A busy machine fails no test: examples have no deadline, and in CI they are the same in every run.
+# Examples have no deadline, because a busy machine must not fail a test. In CI they are the same in every run.
 settings.register_profile(
     "spamnb",
     max_examples=50,
@@ -27,10 +27,10 @@ settings.register_profile(
 )
 settings.load_profile("spamnb")
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start background jobs; the tests of Ctrl-C need it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in background jobs; tests of Ctrl-C need it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-if "mix_stderr" in inspect.signature(CliRunner).parameters:  # click before 8.2 keeps stderr apart where told to
+if "mix_stderr" in inspect.signature(CliRunner).parameters:  # click before 8.2 mixes stderr into the output
     CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)
     Result.output = property(lambda self: self.stdout + self.stderr)
 
@@ -49,7 +49,7 @@ def corpora() -> Path:
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Train a model of 120 messages of each class. Copy it to change it."""
+    """Return a model of 120 messages of each class. Tests must not change it: see ``model``."""
     from mail import mail
 
     from spamnb.classifier import Classifier

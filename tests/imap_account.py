@@ -1,4 +1,4 @@
-"""An account on a real Dovecot that speaks TLS, and a person who works there with another client."""
+"""An account on a real Dovecot with TLS, and a person who uses it with another client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from person import Everything, Person, key_of
+from person import FoldersOfMail, Person, key_of
 from unpacked import PATIENCE, answers, command_of_unpacked, free_port, wait_until
 
 from spamnb.mailbox.imap import ImapMailbox
@@ -102,8 +102,8 @@ class Server:
         self.configure(more)
 
     def configure(self, more: str) -> None:
-        named = {"place": self.place, "port": self.port, "plain": self.plain, "junk": self.junk}
-        (self.place / "dovecot.conf").write_text(_CONF.format(**named) + more)
+        values = {"place": self.place, "port": self.port, "plain": self.plain, "junk": self.junk}
+        (self.place / "dovecot.conf").write_text(_CONF.format(**values) + more)
 
     def set_password(self, password: str) -> None:
         self.password = password
@@ -124,7 +124,7 @@ class Server:
         wait_until(lambda: answers(self.plain), self._process)
 
     def pause(self) -> None:
-        """Let every process of the server stand still until it is to go on."""
+        """Stop every process of the server until ``go_on``."""
         for pid in self.processes():
             os.kill(pid, signal.SIGSTOP)
 
@@ -133,9 +133,9 @@ class Server:
             os.kill(pid, signal.SIGCONT)
 
     def kill(self) -> None:
-        """End every process of the server at once, whatever it was doing."""
+        """Kill every process of the server at once."""
         assert self._process is not None
-        with contextlib.suppress(ProcessLookupError):  # first of all, since looking for each takes some 20 ms
+        with contextlib.suppress(ProcessLookupError):  # first, because listing the processes takes some 20 ms
             os.killpg(self._process.pid, signal.SIGKILL)
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
@@ -143,19 +143,19 @@ class Server:
         self._process.wait()
         wait_until(lambda: not self.processes())
         (self.place / "run" / "master.pid").unlink(missing_ok=True)
-        for path in (self.place / "mail").rglob("*.lock"):  # for one of the dead Dovecot waits two minutes
+        for path in (self.place / "mail").rglob("*.lock"):  # Dovecot waits two minutes for a lock of a killed process
             path.unlink()
 
     def processes(self) -> list[int]:
         assert self._process is not None
-        found = []
+        pids = []
         for folder in Path("/proc").iterdir():
             if folder.name.isdecimal():
                 with contextlib.suppress(OSError):
                     fields = (folder / "stat").read_text().rpartition(")")[2].split()
                     if fields[3] == str(self._process.pid) and fields[0] != "Z":
-                        found.append(int(folder.name))
-        return found
+                        pids.append(int(folder.name))
+        return pids
 
     def renumber(self) -> None:
         """Give all folders another UIDVALIDITY, as a server that was restored from a copy does."""
@@ -223,8 +223,8 @@ class ImapPerson(Person):
     def half_move(self, key: str) -> None:
         self.copy(key, "INBOX", self.junk)
 
-    def mail(self) -> Everything:
-        found: Everything = {}
+    def mail(self) -> FoldersOfMail:
+        mail: FoldersOfMail = {}
         for line in self.client.list()[1]:
             assert isinstance(line, bytes)
             name = line.decode().rpartition(' "/" ')[2]
@@ -235,11 +235,11 @@ class ImapPerson(Person):
                 answers = self.client.fetch(f"1:{count}", "(FLAGS BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])")[1]
                 for part in answers:
                     if isinstance(part, tuple) and b"<" in part[1]:
-                        said = part[0].decode().partition("FLAGS (")[2].partition(")")[0].split()
-                        flags = "".join(letter for letter, flag in FLAGS.items() if flag in said)
-                        found.setdefault(key_of(part[1]), []).append((decode_name(name.strip('"')), flags))
+                        imap_flags = part[0].decode().partition("FLAGS (")[2].partition(")")[0].split()
+                        flags = "".join(letter for letter, flag in FLAGS.items() if flag in imap_flags)
+                        mail.setdefault(key_of(part[1]), []).append((decode_name(name.strip('"')), flags))
             self.client.unselect()
-        return found
+        return mail
 
     def box(self) -> ImapMailbox:
         return ImapMailbox(self.name)
@@ -252,4 +252,4 @@ def account(place: Path, junk: str = "Junk", more: str = "", kind: type[Server] 
     try:
         yield server
     finally:
-        server.kill()  # ending in order takes a second
+        server.kill()  # terminating it takes a second

@@ -1,4 +1,4 @@
-"""Small mail made from a seed: for tests that need many messages, not real ones."""
+"""Small synthetic messages that depend on a seed, and models and files of them."""
 
 import json
 import math
@@ -53,40 +53,42 @@ CORPORA = Path(__file__).parents[1] / "corpora"
 
 
 @cache
-def _letters(folder: str) -> tuple[bytes, ...]:
+def _messages(folder: str) -> tuple[bytes, ...]:
     return tuple(path.read_bytes() for path in sorted((CORPORA / folder).iterdir()))
 
 
 @cache
 def _words(folders: tuple[str, ...]) -> list[bytes]:
-    return [word for folder in folders for raw in _letters(folder) for word in raw.partition(b"\n\n")[2].split()]
+    return [word for folder in folders for raw in _messages(folder) for word in raw.partition(b"\n\n")[2].split()]
 
 
-def copies(folders: Mapping[str, str], each: int, first: int = 0, most: float = 0.8) -> list[tuple[str, bytes]]:
-    """Return ``each`` messages of every class, in turn: variations of those in folders of corpora/.
+def make_variations(
+    folders: Mapping[str, str], each: int, first: int = 0, most: float = 0.8
+) -> list[tuple[str, bytes]]:
+    """Return ``each`` messages of every class, in turn: variations of the messages in folders of corpora/.
 
-    A copy lacks a share of its header fields, between a fifth and ``most``, and the same share of its words is replaced
-    by words of all classes.
+    A variation lacks a random share of the header fields, from .2 to ``most``, and the same share of its words is
+    replaced by words of all classes.
     """
     messages, words = [], _words((*folders.values(),))
     for number in range(first, first + each):
         for label, folder in folders.items():
             rng = random.Random(f"{label}{number}")
             share = rng.uniform(0.2, most)
-            head, _, body = _letters(folder)[number % len(_letters(folder))].partition(b"\n\n")
+            head, _, body = _messages(folder)[number % len(_messages(folder))].partition(b"\n\n")
             fields = [field for field in re.split(rb"\n(?![ \t])", head) if rng.random() > share]
             text = b" ".join(rng.choice(words) if rng.random() < share else word for word in body.split(b" "))
             messages.append((label, b"%s\n\n%s\n#%d\n" % (b"\n".join(fields), text, number)))
     return messages
 
 
-def dated(messages: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """Return the messages with a date in November 2004."""
+def add_dates(messages: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Return the messages, each with a date in November 2004."""
     date = b"Date: Mon, %02d Nov 2004 %02d:00:00 +0000\n"
     return [(label, date % (1 + n % 28, n % 24) + raw) for n, (label, raw) in enumerate(messages)]
 
 
-def folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
+def write_folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
     """Write each message to a file in the folder of its class, and return ``root``."""
     for number, (label, raw) in enumerate(messages):
         (root / label).mkdir(parents=True, exist_ok=True)
@@ -94,39 +96,36 @@ def folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
     return root
 
 
-def write(path: Path, content: bytes = b"Subject: x\n\nbody\n") -> Path:
+def write_file(path: Path, content: bytes = b"Subject: x\n\nbody\n") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
 
 
-def never(name: str, error: Exception) -> None:
-    """Fail: an ``on_unreadable`` for mail that is all readable."""
+def fail(name: str, error: Exception) -> None:
+    """Fail the test, as ``on_unreadable`` for readable mail."""
     raise AssertionError((name, error))
 
 
-def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the lines of an export without the calibration and without months.
-
-    A message's bin in the calibration depends on the messages before it.
-    """
+def without_calibration(lines: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the records of an export without calibration and months, which depend on order and time."""
     ignored = "bins", "calibration", "month"
     return [{key: value for key, value in json.loads(line).items() if key not in ignored} for line in lines]
 
 
-def undated(lines: Iterable[str]) -> list[str]:
-    """Return the lines without the months in which tokens were learned, which forgetting does not change."""
+def without_months(lines: Iterable[str]) -> list[str]:
+    """Return the lines of an export without months, which forgetting does not change."""
     return [re.sub('"month": [0-9]+, ', "", line) for line in lines]
 
 
-def counts(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the sums without the correction, which depends on the order of learning."""
+def without_correction(lines: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the records of ``without_calibration`` without the correction, which depends on the order of learning."""
     parts = ("correction", "contribution")
-    return [{key: value for key, value in record.items() if key not in parts} for record in sums(lines)]
+    return [{key: value for key, value in record.items() if key not in parts} for record in without_calibration(lines)]
 
 
 def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
-    """Return whether the classes and all sums of the two are equal."""
+    """Return whether classes and all sums are equal."""
     return one.classes == other.classes and all(
         np.array_equal(a, b)
         for a, b in [
@@ -137,29 +136,29 @@ def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
     )
 
 
-def model_of(messages: Iterable[tuple[str, bytes]], **chosen: Any) -> Classifier:
+def make_model(messages: Iterable[tuple[str, bytes]], **settings: Any) -> Classifier:
     """Return a model in memory that learned these messages one by one."""
-    classifier = Classifier.create(":memory:", Settings(**chosen))
+    classifier = Classifier.create(":memory:", Settings(**settings))
     for label, raw in messages:
         classifier.learn(label, raw)
     return classifier
 
 
-def bag(tokens: dict[str, int]) -> CountedTokens:
-    """Return a message of these tokens."""
+def make_counts(tokens: dict[str, int]) -> CountedTokens:
+    """Return the counts of a message with these tokens."""
     return CountedTokens(list(tokens), np.array([*tokens.values()], np.int64))
 
 
-def filled(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:
-    """Return a model in memory that learned messages of these tokens one by one."""
+def make_store(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:
+    """Return a model in memory that learned messages with these tokens one by one."""
     store = Store.create(":memory:", Settings().as_meta() | meta)
     for label, tokens in messages:
-        store.add(label, bag(tokens))
+        store.add(label, make_counts(tokens))
     return store
 
 
-def trained(store: Store, **meta: Any) -> Store:
-    """Return a model of the same content as training writes it, without months."""
+def rewrite_as_trained(store: Store, **meta: Any) -> Store:
+    """Return a copy of a model in memory, as training writes it: without months."""
     content = read_snapshot(store)
     content = content._replace(meta=content.meta | meta, months={})
     out = Store.create(":memory:", content.meta)
@@ -167,7 +166,7 @@ def trained(store: Store, **meta: Any) -> Store:
     return out
 
 
-def imported(lines: Iterable[str], name: str = "-") -> Store:
+def import_store(lines: Iterable[str], name: str = "-") -> Store:
     """Return the model of an export in memory, as `import` reads it."""
     content = parse_export(lines, name)
     store = Store.create(":memory:", content.meta)
@@ -177,41 +176,41 @@ def imported(lines: Iterable[str], name: str = "-") -> Store:
     return store
 
 
-def learned(model: Path, raw: bytes) -> str | None:
-    """Return the class as which a model file has learned a message."""
+def learned_class(model: Path, raw: bytes) -> str | None:
+    """Return the class of a model file that has learned a message, or None."""
     with Classifier.open(model) as classifier:
         return classifier.learned(raw)
 
 
-def note(
+def write_journal(
     folder: Path, model: Path, *raws: bytes, user: str = "", place: str = "", p: float = 0.92, verdict: str = ""
 ) -> None:
-    """Write messages into the journal of a folder, as if each were spam with probability p."""
+    """Write messages to the journal of a folder, with a probability of spam of ``p``."""
     verdict = verdict or ("spam" if p > 0.9 else "ham")
     with Journal.open(folder / "journal") as journal, Classifier.open(model) as classifier:
-        lies = Place(place, str(Path(place).parents[1]), "INBOX", INBOX) if place else NOWHERE
+        inbox = Place(place, str(Path(place).parents[1]), "INBOX", INBOX) if place else NOWHERE
         for raw in raws:
             read = classifier.read(raw)
-            entry = make_entry(read, classify_mail(classifier, read), classifier.settings, user=user).with_place(lies)
-            journal.add([entry._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
+            entry = make_entry(read, classify_mail(classifier, read), classifier.settings, user=user)
+            journal.add([entry.with_place(inbox)._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
 
 
-def verdicts(journal: Journal) -> int:
+def count_verdicts(journal: Journal) -> int:
     """Count the messages of a journal."""
     with journal.reading():
         return journal.execute("SELECT count(*) FROM verdicts").fetchone()[0]
 
 
-def exported(model: Path, lessons: bool = False) -> list[str]:
+def export_lines(model: Path, lessons: bool = False) -> list[str]:
     """Return the lines of a model file's export."""
     with Store.open(model) as store:
         return list(export(store, lessons=lessons))
 
 
-def counted(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
+def count_messages(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
     """Count messages as training does."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return count_parallel(entries, TokenOptions(), never, workers=1)
+    return count_parallel(entries, TokenOptions(), fail, workers=1)
 
 
 def train_file(path: Path, training_set: TrainingSet, settings: Settings, *, force: bool = False) -> LeaveOneOutResult:

@@ -1,4 +1,4 @@
-"""A mailbox, and its owner with a mail reader: the same actions in a Maildir and in an account."""
+"""A person with a mailbox and a mail reader; the same actions work in a Maildir and in an account."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from click.testing import Result
 from commands import run
-from mail import message, never
+from mail import fail, message
 
 from spamnb.mailbox import maildir
 from spamnb.mailbox.maildir import MaildirMailbox
@@ -18,7 +18,7 @@ from spamnb.mailbox.record import MailboxRecord
 from spamnb.reader.message import digest
 from spamnb.sources.entries import Report
 
-Everything = dict[str, list[tuple[str, str]]]  # by Message-ID: folders, with the flags as a Maildir has them
+FoldersOfMail = dict[str, list[tuple[str, str]]]  # {Message-ID: [(folder, flags as in a Maildir)]}
 
 
 def key_of(raw: bytes) -> str:
@@ -38,7 +38,7 @@ def sides(seeds: range, junk: str = "Junk") -> dict[str, str]:
 class Person:
     """A person with a mailbox. ``junk`` is the folder of spam, ``name`` the mailbox on spamnb's command line.
 
-    Subclasses deliver, move, copy and remove mail, and list it all. ``half_move`` leaves the mailbox as if spamnb had
+    Subclasses deliver, move, copy, remove and list mail. ``half_move`` leaves the mailbox as if spamnb had
     been killed in the middle of a move from the inbox to Junk.
     """
 
@@ -73,7 +73,7 @@ class Person:
         return run(*self.command("watch", "--once", *options))
 
     @contextmanager
-    def open_record(self, report: Report = never) -> Iterator[MailboxRecord]:
+    def open_record(self, report: Report = fail) -> Iterator[MailboxRecord]:
         box = self.box()
         try:
             with MailboxRecord.open(box, report) as record:
@@ -83,9 +83,9 @@ class Person:
 
 
 def begin(record: MailboxRecord, note: str = "") -> list[bytes]:
-    """Record moves of all new mail to Junk, as just before these moves, and return the digests of that mail."""
+    """Record moves of all new mail to Junk without moving it, and return the digests of this mail."""
     into = record.mailbox.junk()
-    raws = {one: raw for one, raw in record.mailbox.read(record.new_messages()) if isinstance(raw, bytes)}
+    raws = {new: raw for new, raw in record.mailbox.read(record.new_messages()) if isinstance(raw, bytes)}
     mark, source, target = record.mailbox.mark(into), record.mailbox.key(record.mailbox.inbox), record.mailbox.key(into)
     moves = [
         Move(source, each.key, identity, digest(raws[each]), target, mark, True, note)
@@ -97,7 +97,7 @@ def begin(record: MailboxRecord, note: str = "") -> list[bytes]:
 
 
 class MaildirPerson(Person):
-    """A Maildir with Junk, Trash and Work in it; or, as mbsync and offlineimap make them, ``beside`` it."""
+    """A Maildir that contains Junk, Trash and Work. With ``beside`` they are beside it, as mbsync stores them."""
 
     def __init__(self, folder: Path, model: Path, beside: bool = False) -> None:
         self.model = model
@@ -141,9 +141,9 @@ class MaildirPerson(Person):
 
     whole_move = half_move  # one step
 
-    def mail(self) -> Everything:
+    def mail(self) -> FoldersOfMail:
         """Return all messages with a Message-ID."""
-        folders: Everything = {}
+        folders: FoldersOfMail = {}
         for folder in self.folders:
             for path in self.paths(folder):
                 flags, raw = "".join(sorted(path.name.partition(":2,")[2])), path.read_bytes()

@@ -1,4 +1,4 @@
-"""The messages of a source, read as on another machine."""
+"""Read the messages of a source, with entries that were pickled as for another machine."""
 
 import pickle
 
@@ -9,7 +9,7 @@ Unreadable = list[tuple[str, Exception]]
 
 
 def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str | None, str, bytes]]:
-    """Return class, name and bytes of all messages. A test that expects unreadable ones passes a list for them."""
+    """Return class, name and bytes of all messages. Errors are added to ``unreadable``, or fail the test."""
     errors: Unreadable = []
 
     def report(name: str, error: Exception) -> None:

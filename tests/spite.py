@@ -1,4 +1,4 @@
-"""Results of random verdicts on hostile mail: every name, subject and token tries to be markup."""
+"""A result of an evaluation in which every name, subject and token is markup."""
 
 import numpy as np
 from scipy.special import log_softmax

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import counted, mail, message, model_of, sums, train_file
+from mail import count_messages, mail, make_model, message, train_file, without_calibration
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
@@ -38,7 +38,7 @@ def exported(classifier: Classifier) -> list[str]:
 @pytest.mark.parametrize("alpha", [1.0, 0.03])
 def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary: bool, alpha: float) -> None:
     messages = [*mail(15), ("list", message("ham", 99)), ("list", message("spam", 98))]
-    classifier = model_of(messages, model_type=model_type, alpha=alpha, pooling="sum")
+    classifier = make_model(messages, model_type=model_type, alpha=alpha, pooling="sum")
     reader = Reader()
     vectorizer = CountVectorizer(analyzer=lambda text: Counter(reader.tokens(text.encode())).elements(), binary=binary)
     X = vectorizer.fit_transform([raw for _, raw in messages])
@@ -76,10 +76,10 @@ def put(path: Path, classifier: Classifier) -> None:
 
 def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_path: Path) -> None:
     path, raw = tmp_path / "m", message("spam", 500)
-    put(path, model_of(mail(8)))
+    put(path, make_model(mail(8)))
     with Classifier.open(path, writable=True) as classifier:
         before, read = classifier.classify(raw), classifier.read(raw)
-        put(path, model_of(mail(8), model_type="multinomial", tokens=TokenOptions(body_only=True, ngrams=1)))
+        put(path, make_model(mail(8), model_type="multinomial", tokens=TokenOptions(body_only=True, ngrams=1)))
         with Classifier.open(path) as fresh:
             told, whole = fresh.classify(raw), exported(fresh)
         assert classifier.classify(raw).scores.tolist() == told.scores.tolist() != before.scores.tolist()
@@ -89,7 +89,7 @@ def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_
 
 
 def test_it_tells_unseen_messages_apart_and_says_why() -> None:
-    classifier = model_of(mail(40))
+    classifier = make_model(mail(40))
     classifications = [
         (label, classifier.classify(message(label, n))) for label in ("ham", "spam") for n in range(500, 540)
     ]
@@ -109,7 +109,7 @@ def test_a_message_without_a_known_token_has_the_prior_and_is_never_spam(
     n_spam: int, verdict: str, model_type: str
 ) -> None:
     messages = [("ham", message("ham", n)) for n in range(30)] + [("spam", message("spam", n)) for n in range(n_spam)]
-    with model_of(messages, model_type=model_type) as classifier:
+    with make_model(messages, model_type=model_type) as classifier:
         unknown = TokenArray.of(["neverseen"])
         judgement = classifier.classify_rows(unknown, CsrRows.of([{"neverseen": 1}])[1])[0]
         n = classifier.store.totals().documents
@@ -124,7 +124,7 @@ def test_a_message_without_a_known_token_has_the_prior_and_is_never_spam(
 def test_a_copy_with_other_line_ends_at_its_end_is_forgotten_and_moved(head: bytes, copy: bytes) -> None:
     """A mailbox adds an empty line behind a message, and a reader takes it away."""
     raw = b"Subject: lunch\n" + head + b"\nHello there"
-    with model_of(mail(12)) as classifier:
+    with make_model(mail(12)) as classifier:
         before = exported(classifier)
         for learned, told in ((raw, raw + copy), (raw + copy, raw)):
             assert classifier.learn("ham", learned)
@@ -137,9 +137,9 @@ def test_a_copy_with_other_line_ends_at_its_end_is_forgotten_and_moved(head: byt
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(mail(4)))
 def test_the_order_of_learning_changes_the_correction_alone(messages: list[tuple[str, bytes]]) -> None:
-    learned, in_order = (model_of(given, model_type="boolean") for given in (messages, mail(4)))
-    assert sums(exported(learned)) == sums(exported(in_order))
-    contents = [read_snapshot(model_of(given, model_type="corrected").store) for given in (messages, mail(4))]
+    learned, in_order = (make_model(given, model_type="boolean") for given in (messages, mail(4)))
+    assert without_calibration(exported(learned)) == without_calibration(exported(in_order))
+    contents = [read_snapshot(make_model(given, model_type="corrected").store) for given in (messages, mail(4))]
     assert list(contents[0].tokens) == list(contents[1].tokens)
     assert str(contents[0].counts) == str(contents[1].counts)
 
@@ -148,23 +148,23 @@ def test_the_order_of_learning_changes_the_correction_alone(messages: list[tuple
 @given(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["ham", "spam", "list"])), max_size=60))
 def test_messages_that_are_learned_together_are_counted_as_one_by_one(lessons: list[tuple[int, str]]) -> None:
     raws = [message(("ham", "spam")[number % 2], number) for number in range(8)]
-    one, many = (model_of(mail(10), model_type="boolean") for _ in range(2))
+    one, many = (make_model(mail(10), model_type="boolean") for _ in range(2))
     alone = [(one.learned(raws[number]) or "", one.learn(label, raws[number])) for number, label in lessons]
     changes = many.learn_all([label for _, label in lessons], [raws[number] for number, _ in lessons])
     assert [(each.old_class, each.is_new) for each in changes] == alone
     assert all(0 <= each.trust <= 1 for each in changes)
-    assert {*map(str, sums(exported(many)))} == {*map(str, sums(exported(one)))}
+    assert {*map(str, without_calibration(exported(many)))} == {*map(str, without_calibration(exported(one)))}
     for raw in raws:
         assert many.learned(raw) == one.learned(raw)
         many.forget(many.learned(raw) or "", raw)
-    rest = model_of([(label, raw) for label, raw in mail(10) if raw not in raws], model_type="boolean")
+    rest = make_model([(label, raw) for label, raw in mail(10) if raw not in raws], model_type="boolean")
     totals, expected = many.store.totals(), rest.store.totals()
     assert totals.documents.tolist() == expected.documents.tolist()
     assert totals.occurrences.tolist() == expected.occurrences.tolist()
 
 
 def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
-    classifier = model_of(mail(3))
+    classifier = make_model(mail(3))
     raw = message("spam", 50)
     assert classifier.learn("ham", raw)
     once = exported(classifier)
@@ -174,7 +174,7 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
     assert exported(classifier) == once
     assert classifier.learn("spam", raw)
     assert classifier.learned(raw) == "spam"
-    straight = model_of([*mail(3), ("spam", raw)])
+    straight = make_model([*mail(3), ("spam", raw)])
     assert classifier.store.totals().documents.tolist() == straight.store.totals().documents.tolist()
     tokens = list(Reader().tokens(raw))
     moved, direct = classifier.store.look_up(sorted(tokens)), straight.store.look_up(sorted(tokens))
@@ -184,7 +184,7 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
 
 def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
     assert Classifier.create(":memory:").classify(b"hello").verdict == "unsure"
-    classifier = model_of([("ham", message("ham", n)) for n in range(3)])
+    classifier = make_model([("ham", message("ham", n)) for n in range(3)])
     classification = classifier.classify(message("ham", 9))
     assert (classification.verdict, classification.enough) == ("unsure", False)
     classifier.learn("spam", message("spam", 1))
@@ -198,7 +198,7 @@ def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
-    classifier = model_of(mail(2))
+    classifier = make_model(mail(2))
     before = exported(classifier)
     assert classifier.classify(raw).verdict in ("ham", "spam", "unsure")
     assert classifier.learn("ham", raw)
@@ -207,7 +207,7 @@ def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
 
 
 def test_a_message_that_was_read_once_is_judged_and_learned_as_its_bytes_are() -> None:
-    ours, theirs = model_of(mail(10)), model_of(mail(10))
+    ours, theirs = make_model(mail(10)), make_model(mail(10))
     for number in range(60, 70):
         raw = b"Received: from a\n" + message("spam", number)
         read = ours.read(raw)
@@ -220,7 +220,7 @@ def test_a_message_that_was_read_once_is_judged_and_learned_as_its_bytes_are() -
 
 def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = b"Subject: x\n\nminutes bbbbba1b6aa\n"
-    classifier = model_of(mail(3))
+    classifier = make_model(mail(3))
     take, one = Vocabulary.take, TokenArray.of(["minutes"]).hashes[0]
 
     def with_twins(self: Vocabulary, ids: np.ndarray) -> TokenArray:
@@ -254,7 +254,7 @@ def check_curves(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_holds_the_curves_of_its_sums_whoever_wrote_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train_file(tmp_path / "a", counted(mail(30)), Settings())
+    train_file(tmp_path / "a", count_messages(mail(30)), Settings())
     check_curves(tmp_path / "a", monkeypatch)
     with Classifier.create(tmp_path / "b") as classifier:
         for number, (label, raw) in enumerate([*mail(90)[60:], ("spam", message("ham", 500))]):
@@ -279,7 +279,7 @@ def test_a_file_holds_the_curves_of_its_sums_whoever_wrote_it(tmp_path: Path, mo
 
 def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = [(label, message(label, number)) for number in range(60, 80) for label in ("ham", "spam")]
-    whole, small = model_of(mail(20)), model_of(mail(20))
+    whole, small = make_model(mail(20)), make_model(mail(20))
     expected = []
     for label, raw in asked:
         expected.append(whole.classify(raw).scores.tolist())

@@ -1,4 +1,4 @@
-"""Programs of a mail system that were unpacked and not installed, each run as a process of this test's own."""
+"""Run programs of a mail system that are unpacked and not installed, each as a child process of the test."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ USERS = 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/group" /etc/gr
 
 
 def command_with_user(name: str, folder: Path) -> list[str]:
-    """Return the beginning of a command that alone sees a user and group of this name."""
+    """Return the beginning of a command line for which a user and group of this name exist."""
     for file in ("passwd", "group"):
         entry = f"{name}:x:65533:65533::/nonexistent:/bin/false\n" if file == "passwd" else f"{name}:x:65533:\n"
         (folder / file).write_text(Path("/etc", file).read_text() + entry)
@@ -26,20 +26,20 @@ def command_with_user(name: str, folder: Path) -> list[str]:
 
 
 def command_of_unpacked(*needed: str) -> list[str]:
-    """Return the beginning of a command that runs with the programs below SPAMNB_MAIL_ROOT in /usr."""
+    """Return the beginning of a command line for which the programs below SPAMNB_MAIL_ROOT are in /usr."""
     root = os.environ.get("SPAMNB_MAIL_ROOT", "")
     if not root:
         pytest.skip("no unpacked mail programs: set SPAMNB_MAIL_ROOT")
-    if lacking := [name for name in needed if not Path(root, name).exists()]:
-        pytest.skip(f"{root} holds no {' and no '.join(lacking)}")
+    if missing := [name for name in needed if not Path(root, name).exists()]:
+        pytest.skip(f"{root} has no {' and no '.join(missing)}")
     return _in_own_mounts(OVERLAY, f"{root}/usr")
 
 
 def _in_own_mounts(script: str, folder: object) -> list[str]:
     command = ["unshare", "-m", "bash", "-c", script, str(folder)]
-    tried = subprocess.run([*command, "true"], capture_output=True, text=True)
-    if tried.returncode:
-        pytest.skip(f"no mount namespace here (it needs root): {tried.stderr.strip()}")
+    result = subprocess.run([*command, "true"], capture_output=True, text=True)
+    if result.returncode:
+        pytest.skip(f"a mount namespace needs root: {result.stderr.strip()}")
     return command
 
 
@@ -65,7 +65,7 @@ def answers(port: int | None) -> bool:
     return False
 
 
-PATIENCE = 120.0  # seconds: machines that test are slow at times, and only what fails waits so long
+PATIENCE = 120.0  # seconds to wait for a condition; long, because a busy machine must not fail a test
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen | None = None) -> None:
@@ -78,7 +78,7 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen | None =
 def free_port() -> int:
     """Return a port below those that the system gives to clients, so that it stays free during a restart."""
     first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    chance = random.SystemRandom()  # pytest-randomly and the like give all processes the same seed
+    chance = random.SystemRandom()  # test runners may give all processes the same seed
     while True:
         port = chance.randrange(min(10_000, first - 1), first)
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mail import mail, message, model_of
+from mail import mail, make_model, message
 
 from spamnb.api.explain import explain_message
 from spamnb.classifier import Classifier
@@ -25,7 +25,7 @@ def without_evidence(classifier: Classifier) -> list[str]:
 @pytest.mark.parametrize("others", [0, 3])
 def test_shares_are_those_of_the_messages_that_hold_the_token(others: int) -> None:
     messages = mail(15) + [(f"list{n}", message("ham", 100 + 9 * n + k)) for n in range(others) for k in range(n + 1)]
-    classifier, raw = model_of(messages), message("spam", 70)
+    classifier, raw = make_model(messages), message("spam", 70)
     judged = classifier.classify(raw)
     lines = told(classifier, raw, 7, verbose=True)
     head = next(place for place, line in enumerate(lines) if line.startswith("for  "))
@@ -53,7 +53,7 @@ def test_shares_are_those_of_the_messages_that_hold_the_token(others: int) -> No
 
 
 def test_without_verbose_there_are_words_for_tokens_and_one_scale() -> None:
-    brief = "\n".join(told(model_of(mail(15)), message("spam", 70), 400))
+    brief = "\n".join(told(make_model(mail(15)), message("spam", 70), 400))
     assert not any(term in brief for term in ("nats", "correction", "calibration", "textbook", "header:", "part:"))
     assert "Subject: " in brief and "From: spam.example" in brief
 
@@ -61,28 +61,28 @@ def test_without_verbose_there_are_words_for_tokens_and_one_scale() -> None:
 def test_an_address_is_told_once() -> None:
     received = b"Received: from relay.example.org ([192.0.2.7])\n\tby mx.home.example; Mon, 1 Jan 2024 10:00:00 +0000\n"
     messages = [(label, received + raw if label == "spam" else raw) for label, raw in mail(15)]
-    brief = "\n".join(told(model_of(messages), received + message("spam", 70), 400))
+    brief = "\n".join(told(make_model(messages), received + message("spam", 70), 400))
     assert brief.count("192.0.2") == 1 and "passed through 192.0.2.7\n" in brief
     assert brief.count("example.org") == 1 and "passed through relay.example.org\n" in brief
 
 
 def test_what_can_be_said_of_few_messages_of_one_class_and_without_evidence() -> None:
     few = "  the model has learned too few messages, so these probabilities are inexact"
-    assert few in told(model_of(mail(9)), message("spam", 70), 5)
-    assert model_of(mail(9)).classify(message("spam", 70)).verdict == "unsure", "as README.md says"
-    assert few not in told(model_of(mail(30)), message("spam", 70), 5)
-    one = model_of([("ham", message("ham", n)) for n in range(3)])
+    assert few in told(make_model(mail(9)), message("spam", 70), 5)
+    assert make_model(mail(9)).classify(message("spam", 70)).verdict == "unsure", "as README.md says"
+    assert few not in told(make_model(mail(30)), message("spam", 70), 5)
+    one = make_model([("ham", message("ham", n)) for n in range(3)])
     said = "  the model has learned only class 'ham'; 'spamnb learn' adds messages of another class"
     assert told(one, message("ham", 70), 3) == ["verdict: unsure", said]
     assert without_evidence(one) == ["verdict: unsure", said, "  not read: text after 9 bytes"]
-    lines = without_evidence(model_of(mail(15)))
+    lines = without_evidence(make_model(mail(15)))
     assert lines[-2:] == ["  not read: text after 9 bytes", "no token of this message is evidence"]
 
 
 def test_naive_bayes_and_its_correction_add_up() -> None:
     raw, scores = message("spam", 500), {}
     for kind in ("corrected", "boolean"):
-        with model_of(mail(20), model_type=kind) as classifier:
+        with make_model(mail(20), model_type=kind) as classifier:
             judged, scores[kind] = classifier.classify(raw), np.ptp(classifier.classify(raw).scores)
             if kind == "corrected":
                 whole, correction = sum(weight for _, weight in judged.evidence), sum(judged.corrections)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mail import exported, folders, mail, message, never, sums
+from mail import export_lines, fail, mail, message, without_calibration, write_folders
 
 from spamnb.api.arguments import make_settings
 from spamnb.api.relearning import Relearning
@@ -39,7 +39,7 @@ def held(path: Path) -> list[tuple[str, bytes]]:
 @pytest.fixture
 def taught(tmp_path: Path) -> Path:
     """Train a model of 24 messages, and teach it three, one of them among the 24 in the other class."""
-    folders(tmp_path / "mail", mail(12))
+    write_folders(tmp_path / "mail", mail(12))
     made(tmp_path / "m", tmp_path / "mail")
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in TAUGHT:
@@ -59,7 +59,7 @@ def test_a_model_made_anew_is_one_of_the_sources_that_was_taught_the_same(
     for _ in range(2):
         line = "learned again: 3 messages that the replaced model had learned one by one"
         assert made(taught, tmp_path / "mail", **chosen) == [line]
-        assert exported(taught) == exported(tmp_path / "n")
+        assert export_lines(taught) == export_lines(tmp_path / "n")
         assert held(taught) == TAUGHT
 
 
@@ -76,7 +76,7 @@ def test_times_bound_and_what_is_not_kept_outlive_the_model(taught: Path, tmp_pa
 
 
 def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> None:
-    relearning = Relearning(tmp_path / "none", never)
+    relearning = Relearning(tmp_path / "none", fail)
     with Store.create(":memory:", {}) as store:
         relearning.catch_up(store)
         assert not [*relearning.notes()] and not relearning.stored_digests()
@@ -84,7 +84,7 @@ def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> No
 
 
 def test_each_call_learns_what_was_taught_since_and_forgets_what_was_forgotten(taught: Path, tmp_path: Path) -> None:
-    relearning, late = Relearning(taught, never), [("spam", message("spam", n)) for n in (200, 201)]
+    relearning, late = Relearning(taught, fail), [("spam", message("spam", n)) for n in (200, 201)]
     with Classifier.create(tmp_path / "new") as classifier:
         for step in range(3):
             relearning.catch_up(classifier.store)
@@ -140,8 +140,8 @@ def test_nothing_that_other_processes_teach_or_forget_meanwhile_is_lost(
     assert waiting[0].wait(120) == 0 and len(calls) == 2
     right = [*(pair for pair in mail(12) if pair[1] != message("ham", 3)), *TAUGHT[1:], *late]
     monkeypatch.undo()
-    made(tmp_path / "n", folders(tmp_path / "right", right), model_type="boolean")
-    assert sums(exported(taught)) == sums(exported(tmp_path / "n"))
+    made(tmp_path / "n", write_folders(tmp_path / "right", right), model_type="boolean")
+    assert without_calibration(export_lines(taught)) == without_calibration(export_lines(tmp_path / "n"))
     assert held(taught) == [*TAUGHT[1:], *late]
     assert not list(tmp_path.glob(".*.new*"))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import printed
+from commands import stdout_of
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict
@@ -40,7 +40,7 @@ def test_the_numbers_are_those_of_the_command_line(
     tmp_path: Path, texts: list[str], labels: list[str], fitted: SpamClassifier
 ) -> None:
     trained, saved = tmp_path / "trained", tmp_path / "saved"
-    printed("train", "-m", str(trained), str(lines_of(tmp_path / "lines", texts, labels)))
+    stdout_of("train", "-m", str(trained), str(lines_of(tmp_path / "lines", texts, labels)))
     fitted.save(saved)
     for path in (trained, saved):
         with Classifier.open(path) as classifier:
@@ -50,7 +50,7 @@ def test_the_numbers_are_those_of_the_command_line(
         assert SpamClassifier.load(path).predict_proba(UNSEEN).tolist() == told
     one = tmp_path / "one.eml"
     one.write_bytes(message_from_text(UNSEEN[1]))
-    assert printed("classify", "-m", saved, one).split("\t")[0] == fitted.predict(UNSEEN)[1]
+    assert stdout_of("classify", "-m", saved, one).split("\t")[0] == fitted.predict(UNSEEN)[1]
 
 
 def test_the_folds_and_answers_are_those_of_evaluate(tmp_path: Path, texts: list[str], labels: list[str]) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from mail import folders, mail
+from mail import mail, write_folders
 
 import spamnb
 from spamnb.api.train import TrainingReport
@@ -60,7 +60,7 @@ def test_every_figure_is_that_of_a_count() -> None:
 
 
 def test_two_messages_are_two_parts(tmp_path: Path) -> None:
-    said = str(spamnb.train(folders(tmp_path / "mail", mail(1)), tmp_path / "m")).split("\n")
+    said = str(spamnb.train(write_folders(tmp_path / "mail", mail(1)), tmp_path / "m")).split("\n")
     assert said[1].startswith("The messages in 2 parts") and "unsure" in said[4]
 
 
@@ -96,7 +96,7 @@ def test_many_classes_have_no_table() -> None:
 
 
 def test_the_last_line_is_a_command_for_the_same_mail(tmp_path: Path) -> None:
-    mail_folder = folders(tmp_path / "my mail", mail(3))
+    mail_folder = write_folders(tmp_path / "my mail", mail(3))
     said = str(spamnb.train(str(mail_folder), tmp_path / "m")).split("\n")
     assert said[-1] == f"  spamnb evaluate --split 0.8 --by-date '{mail_folder}'"
     table = tmp_path / "t.csv"

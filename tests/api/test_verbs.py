@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import printed
-from mail import dated, folders, mail, message
+from commands import stdout_of
+from mail import add_dates, mail, message, write_folders
 from scipy.stats import binomtest
 from selectolax.lexbor import LexborHTMLParser
 
@@ -23,7 +23,7 @@ PROTOCOLS = {"": "10 folds", "split": "", "leave_one_out": "Left out", "online":
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folders(tmp_path_factory.mktemp("mail"), dated(mail(EACH)))
+    return write_folders(tmp_path_factory.mktemp("mail"), add_dates(mail(EACH)))
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +36,11 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model_from_python_is_the_command_lines(folder: Path, tmp_path: Path) -> None:
     report = spamnb.train([folder], tmp_path / "one", model_type="multinomial", alpha=1, command="by hand")
     chosen = ("--set", "model_type=multinomial", "--set", "alpha=1")
-    ran = printed("train", "-m", tmp_path / "two", *chosen, folder)
+    ran = stdout_of("train", "-m", tmp_path / "two", *chosen, folder)
     assert str(report).replace(str(tmp_path / "one"), "") == ran.rstrip("\n").replace(str(tmp_path / "two"), "")
-    exported = [printed("export", "-m", tmp_path / name).splitlines()[1:] for name in ("one", "two")]
+    exported = [stdout_of("export", "-m", tmp_path / name).splitlines()[1:] for name in ("one", "two")]
     assert exported[0] == exported[1]
-    assert "by hand" in printed("info", "-m", tmp_path / "one")
+    assert "by hand" in stdout_of("info", "-m", tmp_path / "one")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_an_evaluation_from_python_has_the_figures_of_the_command(
 ) -> None:
     found = spamnb.evaluate(folder, **chosen)
     ours = json.loads(json.dumps(found.to_dict()))
-    theirs = json.loads(printed("evaluate", "--format", "json", *options, folder))
+    theirs = json.loads(stdout_of("evaluate", "--format", "json", *options, folder))
     assert theirs.pop("mcnemar") is None and ours == theirs
     protocol = next((name for name in PROTOCOLS if name in chosen), "")
     assert PROTOCOLS[protocol] in found.figures.protocol and found.figures.protocol in str(found)
@@ -94,11 +94,11 @@ def test_two_evaluations_are_compared(folder: Path, tmp_path: Path) -> None:
 def test_words_and_an_explanation_from_python_are_the_commands(folder: Path, model: Path) -> None:
     report = spamnb.words(model, 4, everything=True)
     asked = ("words", "-m", model, "--top", 4, "--all")
-    assert str(report) == printed(*asked)
-    assert report.to_dict() == json.loads(printed(*asked, "--format", "json"))
+    assert str(report) == stdout_of(*asked)
+    assert report.to_dict() == json.loads(stdout_of(*asked, "--format", "json"))
     path = folder / "spam" / "0001.eml"
     found = spamnb.explain(path, model, top=5)
-    assert str(found) + "\n" == printed("explain", "-m", model, "--top", 5, path)
+    assert str(found) + "\n" == stdout_of("explain", "-m", model, "--top", 5, path)
     assert spamnb.explain(path.read_bytes(), model, 5).to_dict() == found.to_dict()
 
 
@@ -118,7 +118,7 @@ def test_a_source_that_is_none_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path: Path) -> None:
-    mixed = folders(tmp_path / "mixed", mail(4))
+    mixed = write_folders(tmp_path / "mixed", mail(4))
     (mixed / "ham" / "broken.eml").write_bytes(b"\x1f\x8bno gzip")
     with pytest.warns(SpamnbWarning, match=r"broken\.eml: .*; left out"):
         report = spamnb.train(mixed, tmp_path / "m")
@@ -191,7 +191,7 @@ def test_training_in_a_thread_leaves_signals_alone(folder: Path, tmp_path: Path)
 def test_hostile_mail_is_text_in_a_notebook(tmp_path: Path) -> None:
     hostile = [(label, raw + f"{HOSTILE} </style>\n".encode()) for label, raw in mail(6)]
     hostile += [(HOSTILE.replace("/", ""), message("ham", n)) for n in range(60, 64)]
-    root, path = folders(tmp_path / "mail", hostile), tmp_path / "m"
+    root, path = write_folders(tmp_path / "mail", hostile), tmp_path / "m"
     shown = [spamnb.train(root, path), spamnb.words(path, everything=True), spamnb.explain(hostile[0][1], path)]
     for each in [*shown, spamnb.evaluate(root, folds=2, spam="spam")]:
         tree = LexborHTMLParser(each._repr_html_())

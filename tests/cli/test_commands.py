@@ -15,8 +15,8 @@ from pathlib import Path
 
 import click
 import pytest
-from commands import done, run
-from mail import exported, folders, mail, message, undated
+from commands import output_of, run
+from mail import export_lines, mail, message, without_months, write_folders
 
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS, cli
@@ -31,7 +31,7 @@ SPAMNB = shlex.join([sys.executable, "-m", "spamnb"])  # for a shell
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folders(tmp_path_factory.mktemp("mail"), mail(60))
+    return write_folders(tmp_path_factory.mktemp("mail"), mail(60))
 
 
 @pytest.fixture
@@ -73,25 +73,25 @@ def test_tables_columns_and_folders_are_options(tmp_path: Path) -> None:
     table.write_text("\n".join(["kind,said,more", *rows]))
     assert "or choose one with --text-column NAME" in run("train", "-m", model, table).stderr
     chosen = ["--text-column", "said", "--label-column", "kind", table]
-    assert "40 messages" in done("train", "-m", model, *chosen)
-    done("evaluate", "--folds", "2", *chosen)
-    verdicts = done("classify", "-m", model, "--text-column", "said", "--format", "csv", table)
+    assert "40 messages" in output_of("train", "-m", model, *chosen)
+    output_of("evaluate", "--folds", "2", *chosen)
+    verdicts = output_of("classify", "-m", model, "--text-column", "said", "--format", "csv", table)
     assert [line.split(",")[:2] for line in verdicts.splitlines()[1:]] == [
         [f"{table}:{n + 2}", "spam" if n >= 20 else "ham"] for n in range(40)
     ]
-    assert "learned 20 of 40 as spam" in done("learn", "spam", "-m", model, "--text-column", "said", table)
+    assert "learned 20 of 40 as spam" in output_of("learn", "spam", "-m", model, "--text-column", "said", table)
 
 
 def test_classify_text_json_csv(model: Path, folder: Path) -> None:
-    explained = done("classify", "-m", model, "--explain", "3", stdin=message("spam", 700))
+    explained = output_of("classify", "-m", model, "--explain", "3", stdin=message("spam", 700))
     assert explained.startswith("spam\tP(spam) 9") and len(explained.splitlines()) == 4
-    lines = done("classify", "-m", model, "--format", "json", "--explain", "2", folder / "ham").splitlines()
+    lines = output_of("classify", "-m", model, "--format", "json", "--explain", "2", folder / "ham").splitlines()
     record = json.loads(lines[0])
     assert len(lines) == 60
     assert set(record) == {"source", "verdict", "probabilities", "log_odds", "posterior", "evidence"}
     assert (record["verdict"], len(record["evidence"])) == ("ham", 2)
     for workers in (1, 2):
-        asked = done("classify", "-m", model, "--format", "csv", "--workers", workers, folder / "ham")
+        asked = output_of("classify", "-m", model, "--format", "csv", "--workers", workers, folder / "ham")
         rows = list(csv.DictReader(io.StringIO(asked)))
         assert [row["source"] for row in rows] == [json.loads(line)["source"] for line in lines]
         assert all(row["verdict"] == "ham" and float(row["ham"]) > 0.5 > float(row["spam"]) for row in rows)
@@ -151,7 +151,7 @@ def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, m
 
 
 def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None:
-    before, raw = undated(exported(model)), message("spam", 800)
+    before, raw = without_months(export_lines(model)), message("spam", 800)
     for command, label, said in [
         ("learn", "spam", "learned 1 of 1 as spam"),
         ("learn", "spam", "learned 0 of 1 as spam; 1 already learned"),
@@ -161,7 +161,7 @@ def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None
         ("forget", "ham", "forgot 0 of 1 from ham; 1 not learned as ham"),
     ]:
         assert run(command, label, "-m", model, stdin=raw).output.startswith(said)
-    assert undated(exported(model)) == before
+    assert without_months(export_lines(model)) == before
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,9 @@ def test_a_new_model_lies_in_the_data_directory_or_where_it_is_named(
     monkeypatch.setenv("HOME", str(tmp_path))
     if value:
         monkeypatch.setenv(name, value.format(home=tmp_path))
-    done("learn", "spam", stdin=message("spam", 1))
+    output_of("learn", "spam", stdin=message("spam", 1))
     assert (tmp_path / place).is_file()
-    done("info", f"--model=~/{place}")
+    output_of("info", f"--model=~/{place}")
 
 
 def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
@@ -223,10 +223,10 @@ def test_what_cannot_be_read_is_named_and_the_status_says_so(model: Path, tmp_pa
 def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
     copy, lines = tmp_path / "copy", run("export", "-m", model).stdout_bytes
     for more in ([], ["--force"]):
-        assert done("import", "-m", copy, *more, stdin=lines).startswith(f"{copy}: 120 messages, ")
+        assert output_of("import", "-m", copy, *more, stdin=lines).startswith(f"{copy}: 120 messages, ")
         assert run("export", "-m", copy).stdout_bytes == lines
     assert "exists already; --force replaces it" in run("import", "-m", copy, stdin=lines).stderr
-    merged = done("merge", model, copy, "-m", tmp_path / "both")
+    merged = output_of("merge", model, copy, "-m", tmp_path / "both")
     assert "240 messages" in merged and "learned by several models" in merged
 
 
@@ -234,22 +234,22 @@ def test_prune_says_what_leaves_and_removes_it_when_told(model: Path) -> None:
     with Classifier.open(model, writable=True) as classifier:
         classifier.learn("spam", b"Subject: rarely\n\nonly once")
     before = run("export", "-m", model).stdout
-    assert "in one message only. --yes removes them" in done("prune", "--months", "0", "-m", model)
+    assert "in one message only. --yes removes them" in output_of("prune", "--months", "0", "-m", model)
     assert run("export", "-m", model).stdout == before
-    assert "removed" in done("prune", "--yes", "--months", "0", "-m", model)
+    assert "removed" in output_of("prune", "--yes", "--months", "0", "-m", model)
 
 
 def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: Path, tmp_path: Path) -> None:
-    assert done("info", "-m", model).splitlines()[-2:] == ["  ham: 60 messages", "  spam: 60 messages"]
+    assert output_of("info", "-m", model).splitlines()[-2:] == ["  ham: 60 messages", "  spam: 60 messages"]
     with Classifier.open(model, writable=True) as classifier:
         for number in range(900, 903):
             classifier.learn("spam", message("spam", number))
-    lines = done("info", "-m", model).splitlines()
+    lines = output_of("info", "-m", model).splitlines()
     assert "  spam: 63 messages; learned one by one: 3" in lines
     chosen = ["alpha=0.5", "unsure_cost=0.2", "ignore_headers=xref", "model_type=boolean"]
-    done("train", "-m", tmp_path / "m", *(word for each in chosen for word in ("--set", each)), folder)
-    done("prune", "--months", "0", "--yes", "-m", tmp_path / "m")
-    shown = done("info", "-m", tmp_path / "m").partition("spam: 60 messages\n")[2].splitlines()
+    output_of("train", "-m", tmp_path / "m", *(word for each in chosen for word in ("--set", each)), folder)
+    output_of("prune", "--months", "0", "--yes", "-m", tmp_path / "m")
+    shown = output_of("info", "-m", tmp_path / "m").partition("spam: 60 messages\n")[2].splitlines()
     assert {line.strip() for line in shown} == {each.replace("=", ": ") for each in chosen}
 
 
@@ -469,14 +469,14 @@ def test_output_is_utf_8_whatever_the_locale(model: Path, tmp_path: Path) -> Non
 
 def test_a_model_that_cannot_tell_spam_yet_says_why(tmp_path: Path) -> None:
     model = tmp_path / "m"
-    done("learn", "ham", "-m", model, stdin=message("ham", 1))
+    output_of("learn", "ham", "-m", model, stdin=message("ham", 1))
     told = run("classify", "--explain", "3", "-m", model, stdin=message("ham", 2))
     assert told.stdout == "unsure\tprobability unknown\t-\n"
     assert told.stderr.startswith(f"spamnb: {model}: 'unsure' because the model has learned only class 'ham'")
 
 
 def test_swapped_names_are_told(model: Path, tmp_path: Path) -> None:
-    folders(tmp_path / "new", mail(90)[120:])
+    write_folders(tmp_path / "new", mail(90)[120:])
     swapped = run("learn", "ham", "-m", model, tmp_path / "new" / "spam")
     assert swapped.exit_code == 0 and "are not swapped" in swapped.stderr
 
@@ -486,15 +486,15 @@ def test_set_changes_decisions_and_nothing_that_was_learned(model: Path) -> None
     with Classifier.open(model) as classifier:  # as a filter has it open
         p = classifier.classify(raw).probabilities["spam"]
         assert 0.5 < p < 0.9, "it is spam to a strict model alone"
-        before = [line for line in done("export", "-m", model).splitlines() if '"meta"' not in line]
+        before = [line for line in output_of("export", "-m", model).splitlines() if '"meta"' not in line]
         for strictness, verdict in (("strict", "spam"), ("cautious", "ham"), ("normal", "ham")):
-            told = done("set", f"strictness={strictness}", "-m", model)
+            told = output_of("set", f"strictness={strictness}", "-m", model)
             bound = {"strict": "50", "cautious": "99", "normal": "90"}[strictness]
             assert told.endswith(f": mail is called spam if its probability of spam is above {bound} %\n")
             assert classifier.classify(raw).verdict == verdict and classifier.classify(raw).probabilities["spam"] == p
-    assert "unsure_cost: none -> 0.1" in done("set", "unsure_cost=0.1", "-m", model)
-    assert "  unsure_cost: 0.1" in done("info", "-m", model)
-    assert [line for line in done("export", "-m", model).splitlines() if '"meta"' not in line] == before
+    assert "unsure_cost: none -> 0.1" in output_of("set", "unsure_cost=0.1", "-m", model)
+    assert "  unsure_cost: 0.1" in output_of("info", "-m", model)
+    assert [line for line in output_of("export", "-m", model).splitlines() if '"meta"' not in line] == before
     for wrong, said in (
         ("strictness=lax", "strictness is 'lax': it must be normal, cautious or strict"),
         ("alpha=1", "no setting is called 'alpha'; the settings are strictness, unsure_cost; for all others use"),
@@ -502,4 +502,4 @@ def test_set_changes_decisions_and_nothing_that_was_learned(model: Path) -> None
     ):
         result = run("set", wrong, "-m", model)
         assert result.exit_code == 2 and said in result.stderr
-    assert "  strictness" not in done("info", "-m", model)
+    assert "  strictness" not in output_of("info", "-m", model)

@@ -8,7 +8,7 @@ from pathlib import Path
 import commands
 import pytest
 from click.testing import Result
-from mail import dated, folders, mail
+from mail import add_dates, mail, write_folders
 
 from spamnb.evaluation.scores import read_verdicts
 
@@ -21,7 +21,7 @@ def run(*arguments: object) -> Result:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folders(tmp_path_factory.mktemp("mail"), dated(mail(EACH)))
+    return write_folders(tmp_path_factory.mktemp("mail"), add_dates(mail(EACH)))
 
 
 def test_text_scores_comparison_and_page(folder: Path, tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_text_scores_comparison_and_page(folder: Path, tmp_path: Path) -> None:
 
 def test_the_page_says_its_command_and_the_model(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, model = tmp_path / "page.html", tmp_path / "a model"
-    other = folders(tmp_path / "other", mail(20))
+    other = write_folders(tmp_path / "other", mail(20))
     assert commands.run("train", "--set", "model_type=multinomial", "-m", model, other).exit_code == 0
     for options, made in (
         (["--folds", "4", "--set", "alpha=0.5"], ["corrected, trained on parts of this mail", "0.5 (default 0.1)"]),
@@ -74,7 +74,7 @@ def test_the_page_shows_the_errors_of_a_stream_with_their_subjects(folder: Path,
 
 def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
-    assert commands.run("train", "-m", model, folders(tmp_path / "some", dated(mail(20)))).exit_code == 0
+    assert commands.run("train", "-m", model, write_folders(tmp_path / "some", add_dates(mail(20)))).exit_code == 0
     found = json.loads(run("-m", model, "--format", "json", folder).output)
     assert found["protocol"] == f"Model {model}, without 40 messages that it has learned"
     assert found["messages"] == 2 * EACH - 40 and found["accuracy"]["value"] == 100

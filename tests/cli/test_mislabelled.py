@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import run
-from mail import copies, folders, mail
+from mail import mail, make_variations, write_folders
 
 EACH = 300
 MAIL = {"ham": "mail/ham", "spam": "mail/spam"}
@@ -22,9 +22,9 @@ def dated(messages: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = folders(tmp_path_factory.mktemp("mail"), dated(copies(MAIL, EACH)))
+    root = write_folders(tmp_path_factory.mktemp("mail"), dated(make_variations(MAIL, EACH)))
     for name, true in WRONG.items():
-        raw = next(raw for label, raw in copies(MAIL, 1, 9000, most=0.2) if label == true)
+        raw = next(raw for label, raw in make_variations(MAIL, 1, 9000, most=0.2) if label == true)
         fields = f"From: {true}9000@{true}.example\nSubject: \x1b[2J\n".encode()
         raw = fields + re.sub(rb"(?m)^(From|Subject):.*\n(?:[ \t].*\n)*", b"", raw)
         (root / name).write_bytes(b"Received: by here; Fri, 26 Nov 2004 00:00:00 +0000\n" + raw)
@@ -54,7 +54,7 @@ def test_messages_in_the_wrong_folder_are_named_with_sender_subject_and_reason(
 
 
 def test_train_ends_with_the_newest_fifth_as_evaluate_judges_it(tmp_path: Path) -> None:
-    root = folders(tmp_path / "mail", dated(mail(EACH)))
+    root = write_folders(tmp_path / "mail", dated(mail(EACH)))
     said = run("train", "-m", tmp_path / "m", root).output
     newest = said[said.index("The newest fifth, 120 messages since 2004-11-21") :]
     (lost, through) = re.findall(r"good mail lost (\S+) %, spam let through (\S+) %", newest)[0]
@@ -76,7 +76,7 @@ def test_train_says_how_many_look_mislabelled(folder: Path, tmp_path: Path) -> N
 
 
 def test_how_many_messages_stand_in_several_classes_is_told(tmp_path: Path) -> None:
-    root = folders(tmp_path, mail(60))
+    root = write_folders(tmp_path, mail(60))
     for n in range(12):
         (root / "spam" / f"copy{n:02}.eml").write_bytes((root / "ham" / f"{2 * n:04}.eml").read_bytes())
     ran = run("train", "-m", tmp_path / "m", root)

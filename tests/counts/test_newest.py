@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted, mail, message, train_file
+from mail import count_messages, mail, message, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.counts.newest import newest, newest_of
@@ -59,7 +59,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     settings = Settings(model_type=model_type, pooling=pooling, loss=Loss(unsure_cost=unsure_cost))
     messages = drifting(300, undated=40)
     messages += messages[:30]  # copies count once
-    made = counted(messages)
+    made = count_messages(messages)
     left_out = train_file(tmp_path / "all", made, settings)
     found, scored = left_out.newest, fit(prepare(made), settings).newest
     assert found is not None and scored is not None
@@ -69,7 +69,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     distinct = [pair for n, pair in enumerate(messages) if last[pair[1]] == n]
     new = [pair for pair in distinct if b"Received" in pair[1] and hour_of(pair[1]) >= begin]
     older = [pair for pair in distinct if pair not in new]
-    train_file(tmp_path / "older", counted(older), settings)
+    train_file(tmp_path / "older", count_messages(older), settings)
     with Classifier.open(tmp_path / "older") as classifier:
         scores = np.empty_like(scored.scores)
         scores[sorted(range(len(new)), key=lambda n: digest(new[n][1]))] = scored.scores
@@ -85,7 +85,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
 @pytest.mark.parametrize("model_type", ["boolean", "corrected"])
 def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_type: str) -> None:
     settings = Settings(model_type=model_type)
-    training_set = prepare(counted(drifting(300)))
+    training_set = prepare(count_messages(drifting(300)))
     fitted = fit(training_set, settings)
     left_out, scored = estimate(fitted, settings), fitted.newest
     assert scored is not None and fitted.doubtful is None
@@ -116,16 +116,16 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     ids=["dates are few", "messages are few", "only spam is new", "most spam is new", "a class is new", "one class"],
 )
 def test_nothing_is_said_where_it_would_tell_little(messages: list[tuple[str, bytes]]) -> None:
-    assert newest_of(prepare(counted(messages)), "spam") is None
+    assert newest_of(prepare(count_messages(messages)), "spam") is None
 
 
 @pytest.mark.parametrize("spam", ["spam", "junk"])
 def test_just_enough_messages_are_enough(spam: str) -> None:
-    assert newest_of(prepare(counted(drifting(300, undated=100))), spam) is not None
+    assert newest_of(prepare(count_messages(drifting(300, undated=100))), spam) is not None
 
 
 def test_models_that_would_have_to_be_trained_again_are_not_asked() -> None:
-    training_set = prepare(counted(drifting(300)))
+    training_set = prepare(count_messages(drifting(300)))
     assert fit(training_set, Settings("lda", embedding="lsa:2")).newest is None
     assert fit(training_set, Settings()).newest is not None
 

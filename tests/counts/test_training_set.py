@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import counted, mail, message, never, same_counts
+from mail import count_messages, fail, mail, message, same_counts
 from scipy.sparse import csr_array
 
 from spamnb.counts import counting as module
@@ -68,7 +68,7 @@ def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path) -> None:
         (name, path) for name in ("easy_ham", "hard_ham", "spam") for path in sorted((folder / name).iterdir())[:150]
     ]
     messages = [(name, path.read_bytes()) for name, path in paths if path.name != "cmds"]
-    check_against_scikit_learn(counted(messages), messages)
+    check_against_scikit_learn(count_messages(messages), messages)
 
 
 @settings(max_examples=40, deadline=None)
@@ -77,7 +77,7 @@ def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path) -> None:
 )
 def test_sums_are_those_of_scikit_learn(drawn: list[tuple[str, list[str]]]) -> None:
     messages = [mail_of(label, *words) for label, words in drawn]
-    check_against_scikit_learn(counted(messages), messages)
+    check_against_scikit_learn(count_messages(messages), messages)
 
 
 def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
         for each in (module, messages_module):
             monkeypatch.setattr(each, "MAX_NUMBERS_IN_MEMORY", most)
         monkeypatch.setattr(module, "MAX_TOKENS", 20 if most else 1 << 18)  # a vocabulary that is full makes way
-        made = counted(messages)
+        made = count_messages(messages)
         check_against_scikit_learn(made, messages)
         columns = np.array([4, 0])
         chosen = made.select_columns(columns)
@@ -105,17 +105,17 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
 def test_the_last_copy_counts_wherever_the_copies_were_counted() -> None:
     ham, spam, other = mail_of("ham", "lunch", "meeting"), mail_of("spam", "pills"), mail_of("ham", "prize", "lunch")
     moved = ("spam", ham[1])
-    made = counted([ham, spam, moved, spam, other, spam]).deduplicate()
-    same(made, counted([moved, other, spam]))
+    made = count_messages([ham, spam, moved, spam, other, spam]).deduplicate()
+    same(made, count_messages([moved, other, spam]))
     assert sorted(made.included_positions()) == [2, 4, 5]
     same(made.deduplicate(), made)
 
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
-    nothing = count_parallel([], TokenOptions(), never)
+    nothing = count_parallel([], TokenOptions(), fail)
     assert (list(nothing.tokens), nothing.counts.classes, list(nothing.batches())) == ([], (), [])
     same(nothing.deduplicate(), nothing)
-    empty = counted([("ham", b"")])
+    empty = count_messages([("ham", b"")])
     assert empty.counts.documents.tolist() == [1]
     unreadable: list[str] = []
     entries = [
@@ -129,7 +129,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_every_class_is_dealt_out_over_all_parts() -> None:
-    made = counted([*mail(23), *mail(2)]).deduplicate()  # ham and spam in turn, then copies of some
+    made = count_messages([*mail(23), *mail(2)]).deduplicate()  # ham and spam in turn, then copies of some
     part = made.stratified_folds(4)
     assert len(part) == 46
     for label in range(2):
@@ -143,7 +143,7 @@ def test_what_stands_in_several_classes_is_counted(workers: int) -> None:
     entries = [
         Entry(labels[(n % 7) % 3] if n % 5 else "ham", str(n), "", content=message("ham", n % 50)) for n in range(200)
     ]
-    training_set = count_parallel(entries, TokenOptions(), never, workers=workers)
+    training_set = count_parallel(entries, TokenOptions(), fail, workers=workers)
     labels_of: dict[int, set[str | None]] = {}
     for place, entry in enumerate(entries):
         labels_of.setdefault(place % 50, set()).add(entry.label)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from documents import DOCUMENTS, ROOT, blocks, command_lines
-from mail import folders, mail, message
+from mail import mail, message, write_folders
 
 # Command lines that are not run here, by how they begin, and why. Their options are looked up all the same.
 NOT_RUN = {
@@ -53,7 +53,7 @@ class Place:
         (self.work / "message.eml").write_bytes(message("spam", 1000))
         rows = [f'{label},"{raw.decode().splitlines()[-1]}",,,' for label, raw in mail(40)]
         (self.work / "spam.csv").write_text("\n".join(["v1,v2,,,", *rows]))  # like Kaggle's
-        folders(home / "mail", mail(30))
+        write_folders(home / "mail", mail(30))
         for folder, label in (("Maildir", "ham"), ("Maildir/.Junk", "spam")):
             for part in ("cur", "new", "tmp"):
                 (home / folder / part).mkdir(parents=True)

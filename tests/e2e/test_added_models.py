@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import done, run
-from mail import counted, mail, message, train_file
+from commands import output_of, run
+from mail import count_messages, mail, message, train_file
 
 from spamnb import SpamClassifier
 from spamnb.errors import SpamnbError
@@ -19,9 +19,9 @@ def test_upgrade_learns_the_models_of_all_users_again_though_one_fails(base: Pat
     users, raw = tmp_path / "users", message("ham", 99)
     users.mkdir()
     for name in ("ann", "bob"):
-        done("learn", "-m", users / f"{name}.spamnb", "--base", base, "spam", stdin=raw)
+        output_of("learn", "-m", users / f"{name}.spamnb", "--base", base, "spam", stdin=raw)
     (users / "eve.spamnb").write_text("no model")
-    train_file(base, counted(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
+    train_file(base, count_messages(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
     result = run("upgrade", "-m", base, "--models", users)
     assert result.exit_code == 1 and [line for line in result.stderr.splitlines() if "eve" in line]
     lines = [f"{users}/{name}.spamnb: trained again on 1 message that it keeps" for name in ("ann", "bob")]
@@ -34,30 +34,30 @@ def test_upgrade_learns_the_models_of_all_users_again_though_one_fails(base: Pat
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
-    train_file(tmp_path / "base", counted(mail(30)), Settings())
+    train_file(tmp_path / "base", count_messages(mail(30)), Settings())
     return tmp_path / "base"
 
 
 def spam_probability(model: Path, raw: bytes) -> float:
-    return float(json.loads(done("classify", "-m", model, "--format", "json", stdin=raw))["probabilities"]["spam"])
+    return float(json.loads(output_of("classify", "-m", model, "--format", "json", stdin=raw))["probabilities"]["spam"])
 
 
 def test_a_file_of_lessons_is_made_read_set_and_moved_like_any_model(base: Path, tmp_path: Path) -> None:
     user, raw, content = tmp_path / "user", message("ham", 99), base.read_bytes()
     made = run("learn", "-m", user, "--base", base, "spam", stdin=raw)
     assert made.exit_code == 0 and f"a new model, {user}, that adds to {base}" in made.stderr
-    assert done("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 already learned\n"
+    assert output_of("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 already learned\n"
     before, after = (spam_probability(model, raw) for model in (base, user))
     assert after > before
-    said = done("info", "-m", user)
+    said = output_of("info", "-m", user)
     assert f"adds to: {base}; a learned message counts as 1 message there" in said
     assert "ham: 30 messages\n" in said and "spam: 30 messages; learned one by one: 1\n" in said
-    done("set", "-m", user, "strictness=cautious")
-    assert "strictness" in done("info", "-m", user) and "strictness" not in done("info", "-m", base)
-    (tmp_path / "lines").write_text(done("export", "-m", user))
-    done("import", "-m", tmp_path / "copy", tmp_path / "lines")
-    assert done("classify", "-m", tmp_path / "copy", stdin=raw) == done("classify", "-m", user, stdin=raw)
-    assert done("forget", "-m", user, "spam", stdin=raw) == "forgot 1 of 1 from spam\n"
+    output_of("set", "-m", user, "strictness=cautious")
+    assert "strictness" in output_of("info", "-m", user) and "strictness" not in output_of("info", "-m", base)
+    (tmp_path / "lines").write_text(output_of("export", "-m", user))
+    output_of("import", "-m", tmp_path / "copy", tmp_path / "lines")
+    assert output_of("classify", "-m", tmp_path / "copy", stdin=raw) == output_of("classify", "-m", user, stdin=raw)
+    assert output_of("forget", "-m", user, "spam", stdin=raw) == "forgot 1 of 1 from spam\n"
     assert spam_probability(user, raw) == before
     assert base.read_bytes() == content
 
@@ -65,7 +65,7 @@ def test_a_file_of_lessons_is_made_read_set_and_moved_like_any_model(base: Path,
 def test_what_cannot_be_added_is_told_in_a_line(base: Path, tmp_path: Path) -> None:
     user, raw = tmp_path / "user", message("ham", 99)
     assert run("learn", "-m", user, "--base", base, "spma", stdin=raw).exit_code == 1 and not user.exists()
-    done("learn", "-m", user, "--base", base, "spam", stdin=raw)
+    output_of("learn", "-m", user, "--base", base, "spam", stdin=raw)
     assert "--base is for a new model" in run("learn", "-m", user, "--base", base, "spam", stdin=raw).stderr
     with pytest.raises(SpamnbError, match=r"adds to the model .*; load the other model instead"):
         SpamClassifier.load(user)
@@ -75,12 +75,12 @@ def test_what_cannot_be_added_is_told_in_a_line(base: Path, tmp_path: Path) -> N
 
 def test_upgrade_learns_again_what_was_taught_once_the_base_has_other_tokens(base: Path, tmp_path: Path) -> None:
     user, raw = tmp_path / "user", message("ham", 99)
-    done("learn", "-m", user, "--base", base, "spam", stdin=raw)
-    assert "nothing to do" in done("upgrade", "-m", user)
-    train_file(base, counted(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
+    output_of("learn", "-m", user, "--base", base, "spam", stdin=raw)
+    assert "nothing to do" in output_of("upgrade", "-m", user)
+    train_file(base, count_messages(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
     assert "'spamnb upgrade' trains it again" in run("classify", "-m", user, stdin=raw).stderr
-    assert done("upgrade", "-m", user) == f"{user}: trained again on 1 message that it keeps\n"
-    assert done("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 already learned\n"
+    assert output_of("upgrade", "-m", user) == f"{user}: trained again on 1 message that it keeps\n"
+    assert output_of("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 already learned\n"
     fresh = tmp_path / "fresh"
-    done("learn", "-m", fresh, "--base", base, "spam", stdin=raw)
-    assert done("classify", "-m", fresh, stdin=raw) == done("classify", "-m", user, stdin=raw)
+    output_of("learn", "-m", fresh, "--base", base, "spam", stdin=raw)
+    assert output_of("classify", "-m", fresh, stdin=raw) == output_of("classify", "-m", user, stdin=raw)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import SPAMNB, done, killed_after
-from mail import folders, mail, message, sums
+from commands import SPAMNB, output_of, run_and_kill
+from mail import mail, message, without_calibration, write_folders
 
 from spamnb.classifier import Classifier
 from spamnb.store.jsonl import export
@@ -28,7 +28,7 @@ from spamnb.store.store import Store
 def whole(path: Path) -> list[dict[str, Any]]:
     """Return the content of a model with its learned messages, without times and the calibration."""
     with Store.open(path) as store:
-        found = sums(export(store, lessons=True))[1:]
+        found = without_calibration(export(store, lessons=True))[1:]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     connection.close()
@@ -47,7 +47,8 @@ def copied(path: Path, to: Path) -> None:
 def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> None:
     if signal.getsignal(sent) is signal.SIG_IGN:
         pytest.skip("spamnb heeds nohup, under which these tests run")
-    mail_folder, temporary = folders(tmp_path / "mail", mail(1000)), tmp_path / "temporary"  # half a second of work
+    mail_folder = write_folders(tmp_path / "mail", mail(1000))  # half a second of work
+    temporary = tmp_path / "temporary"
     temporary.mkdir()
     (tmp_path / "models").mkdir()
     train = [*SPAMNB, "train", "--workers", "2", "-m", str(tmp_path / "models" / "m.spamnb"), str(mail_folder)]
@@ -98,10 +99,11 @@ STEPS = ("learn", "forget")  # message by message: what was done before it ended
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_that_ends_anywhere_leaves_a_whole_model(tmp_path: Path, command: str, fate: str) -> None:
     model, chance = tmp_path / "m", random.Random(command + fate)
-    folders(tmp_path / "mail", mail(150))
-    folders(tmp_path / "first", [(label, message(label, n)) for n in range(500, 600) for label in ("ham", "spam")])
+    write_folders(tmp_path / "mail", mail(150))
+    first = [(label, message(label, n)) for n in range(500, 600) for label in ("ham", "spam")]
+    write_folders(tmp_path / "first", first)
     for name in ("old", "other"):
-        done("train", "-m", tmp_path / name, tmp_path / "first")
+        output_of("train", "-m", tmp_path / name, tmp_path / "first")
         with Classifier.open(tmp_path / name, writable=True) as classifier:
             for n in range(50):
                 classifier.learn("spam", message("spam", 1000 + n) + b"only%d\n" % n)
@@ -123,7 +125,7 @@ def test_a_command_that_ends_anywhere_leaves_a_whole_model(tmp_path: Path, comma
         tries += 1
         assert tries < 60
         if fate == "killed":
-            status = killed_after(arguments, chance.uniform(0.4, 1.1) * takes, tmp_path, cwd=tmp_path)
+            status = run_and_kill(arguments, chance.uniform(0.4, 1.1) * takes, tmp_path, cwd=tmp_path)
             takes *= 0.8 if status == 0 else 1
         else:
             most = chance.randrange(1000, 2 * size)  # bytes that a file may have

@@ -17,7 +17,7 @@ from click.testing import Result
 from commands import run
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mail import folders, mail, message
+from mail import mail, message, write_folders
 
 from spamnb.classifier import Classifier
 from spamnb.settings import Settings
@@ -64,7 +64,7 @@ def commands(kind: str, root: Path, model: Path) -> Iterator[tuple[str, Result]]
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
     root = tmp_path_factory.mktemp("models")
-    folders(root / "labelled", mail(8))
+    write_folders(root / "labelled", mail(8))
     (root / "mail").mkdir()
     for n in range(3):
         (root / "mail" / str(n)).write_bytes(message("ham", n))
@@ -258,7 +258,7 @@ def test_nobody_is_told_to_remove_what_spamnb_did_not_make(model: Path, tmp_path
         ["filter", "--journal", path, "-m", model] if content else ["filter", "-m", path],
         ["classify", "-m", path],
         ["learn", "spam", "-m", path],
-        ["train", "--force", "-m", path, folders(tmp_path / "labelled", mail(8))],
+        ["train", "--force", "-m", path, write_folders(tmp_path / "labelled", mail(8))],
         ["merge", "-m", tmp_path / "merged", path, model],
         ["forget", "--journal", path, "-m", model, "spam"] if content else ["info", "-m", path],
     ):

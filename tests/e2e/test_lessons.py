@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import done, run
-from mail import counts, exported, folders, mail, message, sums
+from commands import output_of, run
+from mail import export_lines, mail, message, without_calibration, without_correction, write_folders
 
 from spamnb.classifier import Classifier
 from spamnb.reader.options import TOKENS_VERSION
@@ -33,11 +33,11 @@ def held(model: Path) -> list[tuple[str, bytes]]:
 
 
 def content(model: Path) -> list[str]:
-    return exported(model, lessons=True)
+    return export_lines(model, lessons=True)
 
 
 def facts(model: Path) -> dict[str, Any]:
-    found = json.loads(done("info", "-m", model, "--format", "json"))
+    found = json.loads(output_of("info", "-m", model, "--format", "json"))
     assert isinstance(found, dict)
     return found
 
@@ -46,9 +46,9 @@ def facts(model: Path) -> dict[str, Any]:
 def model(tmp_path: Path) -> Path:
     """Trained on 40 messages, and taught two."""
     path = tmp_path / "model"
-    done("train", "-m", path, folders(tmp_path / "mail", mail(20)))
-    done("learn", "-m", path, "spam", stdin=message("spam", 70))
-    done("learn", "-m", path, "ham", stdin=message("ham", 71))
+    output_of("train", "-m", path, write_folders(tmp_path / "mail", mail(20)))
+    output_of("learn", "-m", path, "spam", stdin=message("spam", 70))
+    output_of("learn", "-m", path, "ham", stdin=message("ham", 71))
     return path
 
 
@@ -57,20 +57,20 @@ LESSONS = [("spam", message("spam", 70)), ("ham", message("ham", 71))]
 
 def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Path, tmp_path: Path) -> None:
     for _ in range(2):
-        told = done("train", "--force", "-m", model, tmp_path / "mail")
+        told = output_of("train", "--force", "-m", model, tmp_path / "mail")
         assert "learned again: 2 messages that the replaced model had learned one by one\n" in told
         assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
         assert sum(facts(model)["learned_one_by_one"].values()) == 2
-    done("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
-    told = done("train", "--force", "-m", model, "--set", "model_type=boolean", tmp_path / "mail")
+    output_of("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
+    told = output_of("train", "--force", "-m", model, "--set", "model_type=boolean", tmp_path / "mail")
     assert "learned again: 3 messages" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 22}
 
 
 def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> None:
-    done("learn", "-m", model, "--keep-lessons", 0, "spam", stdin=message("spam", 75))
+    output_of("learn", "-m", model, "--keep-lessons", 0, "spam", stdin=message("spam", 75))
     assert facts(model)["lessons"] == {"lessons": 0, "bytes": 0, "bound": 0, "not_kept": 3}
-    told = done("train", "--force", "-m", model, tmp_path / "mail")
+    told = output_of("train", "--force", "-m", model, tmp_path / "mail")
     assert "not learned again: 3 messages that the replaced model had learned one by one" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 20}
     assert facts(model)["lessons"]["bound"] == 0, "the new model's bound is that of the old"
@@ -78,57 +78,57 @@ def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> Non
 
 def test_it_is_said_that_a_file_which_everybody_may_read_keeps_nothing(model: Path) -> None:
     model.chmod(0o644)
-    told = done("learn", "-m", model, "spam", stdin=message("spam", 90))
+    told = output_of("learn", "-m", model, "spam", stdin=message("spam", 90))
     assert "everybody can read the file" in told and "learned 1 of 1" in told and held(model) == LESSONS
-    told = done("info", "-m", model)
+    told = output_of("info", "-m", model)
     assert "2, 0.0 of at most 64 MB; 1 message learned one by one and not kept; no more" in told
     model.chmod(0o640)  # a service's group may
-    assert "everybody" not in done("info", "-m", model)
-    assert "everybody" not in done("learn", "-m", model, "spam", stdin=message("spam", 91))
+    assert "everybody" not in output_of("info", "-m", model)
+    assert "everybody" not in output_of("learn", "-m", model, "spam", stdin=message("spam", 91))
     assert held(model) == [*LESSONS, ("spam", message("spam", 91))]
 
 
 def test_the_sources_are_remembered_as_they_can_be_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folders(tmp_path / "mail", mail(5))
+    write_folders(tmp_path / "mail", mail(5))
     (tmp_path / "rows.csv").write_text("a,b\nspam,pills\nham,tea\n")
     monkeypatch.chdir(tmp_path)
     columns = ["--label-column", "a", "--text-column", "b"]
-    done("train", "-m", "m", "mail", "ham=mail/ham", "rows.csv", *columns)
+    output_of("train", "-m", "m", "mail", "ham=mail/ham", "rows.csv", *columns)
     settings = facts(Path("m"))["origin"]
     assert settings["trained_from"] == [f"{tmp_path}/mail", f"ham={tmp_path}/mail/ham", f"{tmp_path}/rows.csv"]
     assert settings["read_options"] == {"text_column": "b", "label_column": "a"}
-    before = sums(content(Path("m")))[1:]
+    before = without_calibration(content(Path("m")))[1:]
     set_meta(Path("m"), tokens_version=1)
     monkeypatch.chdir("/")
-    done("upgrade", "-m", tmp_path / "m")
-    assert sums(content(tmp_path / "m"))[1:] == before
+    output_of("upgrade", "-m", tmp_path / "m")
+    assert without_calibration(content(tmp_path / "m"))[1:] == before
 
 
 def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path) -> None:
-    done("train", "--force", "-m", model, "--set", "alpha=0.5", tmp_path / "mail")
+    output_of("train", "--force", "-m", model, "--set", "alpha=0.5", tmp_path / "mail")
     before = content(model)
-    assert "nothing to do" in done("upgrade", "-m", model) and content(model) == before
+    assert "nothing to do" in output_of("upgrade", "-m", model) and content(model) == before
     for version in (1, TOKENS_VERSION - 1):  # through two versions
         set_meta(model, tokens_version=version)
         for command in (["classify", tmp_path / "mail"], ["learn", "spam", tmp_path / "mail"], ["serve", "--port", 0]):
             assert "'spamnb upgrade' trains it again" in run(*command, "-m", model).output
-        told = done("upgrade", "-m", model)
+        told = output_of("upgrade", "-m", model)
         assert f"training {model} again from {tmp_path / 'mail'}" in told and "learned again: 2 messages" in told
-        assert sums(content(model))[1:] == sums(before)[1:]
+        assert without_calibration(content(model))[1:] == without_calibration(before)[1:]
         assert facts(model)["settings"]["alpha"] == 0.5
-        assert "ham" in done("classify", "-m", model, stdin=message("ham", 5))
+        assert "ham" in output_of("classify", "-m", model, stdin=message("ham", 5))
 
 
 def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:
-    before = counts(content(model))[1:]
+    before = without_correction(content(model))[1:]
     set_meta(model, tokens_version=1)
     (tmp_path / "mail").rename(tmp_path / "moved")
     told = run("upgrade", "-m", model)
     assert told.exit_code == 1 and "not changed, because messages are missing" in told.stderr
     assert f"spamnb: {tmp_path / 'mail'}: no such file or folder" in told.stderr
-    done("upgrade", "-m", model, tmp_path / "moved")
+    output_of("upgrade", "-m", model, tmp_path / "moved")
     trained = {json.dumps(record, sort_keys=True) for record in before}
-    assert {json.dumps(record, sort_keys=True) for record in counts(content(model))[1:]} == trained
+    assert {json.dumps(record, sort_keys=True) for record in without_correction(content(model))[1:]} == trained
     assert facts(model)["origin"]["trained_from"] == [str(tmp_path / "moved")]
 
 
@@ -136,14 +136,14 @@ def test_upgrade_of_a_model_that_was_only_ever_taught_needs_no_source(tmp_path: 
     with Classifier.create(tmp_path / "m") as classifier:
         for label, raw in mail(5):
             classifier.learn(label, raw)
-    before = counts(content(tmp_path / "m"))
+    before = without_correction(content(tmp_path / "m"))
     set_meta(tmp_path / "m", tokens_version=1)
-    assert "again from the messages that it keeps" in done("upgrade", "-m", tmp_path / "m")
+    assert "again from the messages that it keeps" in output_of("upgrade", "-m", tmp_path / "m")
 
     def tokens(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [record for record in records if "token" in record]
 
-    assert tokens(counts(content(tmp_path / "m"))) == tokens(before)
+    assert tokens(without_correction(content(tmp_path / "m"))) == tokens(before)
     assert facts(tmp_path / "m")["lessons"]["lessons"] == 10
 
 
@@ -155,7 +155,7 @@ def test_upgrade_from_a_folder_that_lost_its_mail_leaves_the_model_as_it_is(mode
     told = refused("upgrade", "-m", model)
     assert "(3 of 21 of class 'ham'): they are neither in the sources nor in the model" in told
     assert content(model) == before
-    told = done("upgrade", "-m", model, "--incomplete")
+    told = output_of("upgrade", "-m", model, "--incomplete")
     assert "missing in the new model: 3 of 21 of class 'ham'" in told
 
 
@@ -168,11 +168,11 @@ def test_a_model_that_says_nonsense_of_its_sources_is_refused(model: Path, spoil
 
 
 def test_export_and_import_carry_lessons_where_asked_to(model: Path, tmp_path: Path) -> None:
-    (tmp_path / "lines").write_text(done("export", "--lessons", "-m", model))
-    done("import", "-m", tmp_path / "copy", tmp_path / "lines")
+    (tmp_path / "lines").write_text(output_of("export", "--lessons", "-m", model))
+    output_of("import", "-m", tmp_path / "copy", tmp_path / "lines")
     assert held(tmp_path / "copy") == LESSONS
-    (tmp_path / "plain").write_text(done("export", "-m", model))
-    done("import", "-m", tmp_path / "other", tmp_path / "plain")
+    (tmp_path / "plain").write_text(output_of("export", "-m", model))
+    output_of("import", "-m", tmp_path / "other", tmp_path / "plain")
     assert held(tmp_path / "other") == [] and "trained_from" not in facts(tmp_path / "other")["origin"]
-    done("merge", "-m", tmp_path / "both", model, tmp_path / "copy")
+    output_of("merge", "-m", tmp_path / "both", model, tmp_path / "copy")
     assert held(tmp_path / "both") == LESSONS

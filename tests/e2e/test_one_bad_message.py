@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from commands import done, run
-from mail import exported, learned, message, note, undated, write
+from commands import output_of, run
+from mail import export_lines, learned_class, message, without_months, write_file, write_journal
 
 from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
@@ -92,7 +92,7 @@ def folder(tmp_path: Path) -> Path:
     names = ["aaa", *KINDS, "zzz"]
     for name in names:
         raw = message("spam", 8000 + ord(name[0])) if name in ("aaa", "zzz") else poison(name)
-        write(tmp_path / "mail" / f"{name}.eml", raw)
+        write_file(tmp_path / "mail" / f"{name}.eml", raw)
     return tmp_path / "mail"
 
 
@@ -137,7 +137,7 @@ def test_explain_says_why_it_cannot(stage: str, model: Path, folder: Path):
 def test_train_learns_the_others_as_if_it_were_not_there(stage: str, tmp_path: Path, folder: Path, workers: int):
     mail = [(label, message(label, number)) for number in range(20) for label in ("ham", "spam")]
     for number, (label, raw) in enumerate(mail):
-        write(tmp_path / label / f"{number}.eml", raw)
+        write_file(tmp_path / label / f"{number}.eml", raw)
     sources = f"ham={tmp_path / 'ham'}", f"spam={tmp_path / 'spam'}"
     told = run("train", "--workers", workers, "-m", tmp_path / "m", *sources, f"spam={folder}")
     assert told.exit_code == 0 and f"{len(KINDS)} messages could not be read" in told.output
@@ -146,8 +146,8 @@ def test_train_learns_the_others_as_if_it_were_not_there(stage: str, tmp_path: P
     good.mkdir()
     for name in ("aaa", "zzz"):
         (folder / f"{name}.eml").rename(good / f"{name}.eml")
-    done("train", "-m", tmp_path / "other", *sources, f"spam={good}")
-    assert exported(tmp_path / "m") == exported(tmp_path / "other")
+    output_of("train", "-m", tmp_path / "other", *sources, f"spam={good}")
+    assert export_lines(tmp_path / "m") == export_lines(tmp_path / "other")
 
 
 HOW = [["--folds", "2"], ["--online"], ["--online", "--by-date"], ["-m", "model.spamnb"]]
@@ -161,7 +161,7 @@ HOW = [["--folds", "2"], ["--online"], ["--online", "--by-date"], ["-m", "model.
 def test_evaluate_judges_the_others(stage: str, model: Path, tmp_path: Path, folder: Path, how: list[str], monkeypatch):
     monkeypatch.chdir(tmp_path)
     for number in range(20):
-        write(tmp_path / "ham" / f"{number}.eml", message("ham", 500 + number))
+        write_file(tmp_path / "ham" / f"{number}.eml", message("ham", 500 + number))
     result = run("evaluate", "--format", "json", *how, f"ham={tmp_path / 'ham'}", f"spam={folder}")
     assert result.exit_code == 0 and '"messages": 22' in result.stdout, result.output
     check_named(result.stderr, folder)
@@ -169,19 +169,19 @@ def test_evaluate_judges_the_others(stage: str, model: Path, tmp_path: Path, fol
 
 @only("stage", ["read", "learn"], indirect=True)
 def test_learn_and_forget_take_the_others_and_leave_nothing_of_it(stage: str, model: Path, folder: Path, tmp_path):
-    before = undated(exported(model))
+    before = without_months(export_lines(model))
     result = run("learn", "spam", "-m", model, folder)
     assert result.exit_code == 1 and result.stdout == "learned 2 of 2 as spam\n"
     check_named(result.stderr, folder)
     for name in ("aaa", "zzz"):
-        assert learned(model, (folder / f"{name}.eml").read_bytes()) == "spam"
+        assert learned_class(model, (folder / f"{name}.eml").read_bytes()) == "spam"
     result = run("forget", "spam", "-m", model, folder)
     assert result.stdout == (
         "forgot 2 of 2 from spam\n"
         if stage == "read"
         else f"forgot 2 of {len(KINDS) + 2} from spam; {len(KINDS)} not learned as spam\n"
     )
-    assert undated(exported(model)) == before
+    assert without_months(export_lines(model)) == before
 
 
 @only("stage", ["read", "judge"], indirect=True)
@@ -204,7 +204,7 @@ def test_watch_learns_the_others(stage: str, model: Path, folder: Path, tmp_path
     junk = maildir.make_folder(box / ".Junk")
     for path in folder.iterdir():
         path.rename(box / "cur" / path.name)
-    done("watch", "--once", "-m", model, box)
+    output_of("watch", "--once", "-m", model, box)
     for path in maildir.files(box / "cur"):
         path.rename(junk / "cur" / path.name)
     result = run("watch", "--once", "--sort", "-m", model, box)
@@ -227,10 +227,10 @@ def taught(tmp_path: Path) -> Path:
     """Teach a model messages, all but the first of which are bad ones from then on."""
     for number in range(20):
         for label in ("ham", "spam"):
-            write(tmp_path / "labelled" / label / f"{number}.eml", message(label, number))
-    done("train", "-m", tmp_path / "m", tmp_path / "labelled")
+            write_file(tmp_path / "labelled" / label / f"{number}.eml", message(label, number))
+    output_of("train", "-m", tmp_path / "m", tmp_path / "labelled")
     for raw in (message("ham", 600), *map(poison, KINDS)):
-        done("learn", "ham", "-m", tmp_path / "m", stdin=raw)
+        output_of("learn", "ham", "-m", tmp_path / "m", stdin=raw)
     return tmp_path / "m"
 
 
@@ -238,14 +238,14 @@ def taught(tmp_path: Path) -> Path:
 def test_a_model_made_anew_leaves_out_the_lesson(taught: Path, stage: str, tmp_path: Path):
     result = run("train", "--force", "-m", taught, tmp_path / "labelled")
     assert result.exit_code == 0 and "learned again: 1 message" in result.output, result.output
-    assert result.output.count("; left out") == len(KINDS) and learned(taught, message("ham", 600)) == "ham"
+    assert result.output.count("; left out") == len(KINDS) and learned_class(taught, message("ham", 600)) == "ham"
 
 
 @pytest.fixture
 def noted(model: Path, tmp_path: Path) -> list[bytes]:
     """Messages that stand in the journal; all but the first and the last are bad ones from then on."""
     raws = [message("spam", 900), *map(poison, KINDS), message("spam", 901)]
-    note(tmp_path, model, *raws)
+    write_journal(tmp_path, model, *raws)
     return raws
 
 
@@ -256,8 +256,8 @@ def test_review_teaches_the_others(noted: list[bytes], stage: str, model: Path, 
         taught = Teacher(model, None).teach(journal, positions, spam=False)
     assert len(positions) == len(noted) and taught.n_changed == 2
     assert taught.problems and all("\n" not in line for line in taught.problems)
-    assert learned(model, noted[0]) == learned(model, noted[-1]) == "ham"
-    assert not any(learned(model, raw) for raw in noted[1:-1])
+    assert learned_class(model, noted[0]) == learned_class(model, noted[-1]) == "ham"
+    assert not any(learned_class(model, raw) for raw in noted[1:-1])
 
 
 @only("stage", ["read"], indirect=True)
@@ -265,7 +265,8 @@ def test_review_shows_what_it_has_of_a_message_that_it_cannot_read(stage: str, t
     app = pytest.importorskip("spamnb.review.app")
     client = pytest.importorskip("starlette.testclient").TestClient
     box = maildir.make_folder(tmp_path / "Mail")
-    note(tmp_path, model, raw := message("spam", 900), place=str(write(box / "cur" / "1", message("spam", 900))))
+    raw = message("spam", 900)
+    write_journal(tmp_path, model, raw, place=str(write_file(box / "cur" / "1", raw)))
     review = app.Review(tmp_path / "journal", Teacher(model, None), "secret")
     with client(review.app(), base_url="http://127.0.0.1") as browser:
         assert "cheap" in browser.get("/secret/message/0").text or raw

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from commands import SPAMNB, run
-from mail import folders, mail, message
+from mail import mail, message, write_folders
 
 from spamnb.classifier import Classifier
 from spamnb.mailbox import maildir
@@ -22,7 +22,7 @@ from spamnb.store.store import Store
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    folders(tmp_path / "mail", mail(30))
+    write_folders(tmp_path / "mail", mail(30))
     path = tmp_path / "model"
     assert run("train", "-m", path, tmp_path / "mail").exit_code == 0
     return path
@@ -48,7 +48,7 @@ def test_a_model_of_lessons_takes_its_first_two_classes_without_asking(tmp_path:
 
 
 def test_training_refuses_classes_that_differ_in_case_alone(tmp_path: Path) -> None:
-    folders(tmp_path / "mail", mail(5))
+    write_folders(tmp_path / "mail", mail(5))
     (tmp_path / "mail" / "spam").rename(tmp_path / "mail" / "Ham")
     done = run("train", "-m", tmp_path / "model", tmp_path / "mail")
     assert done.exit_code == 1 and "classes 'Ham' and 'ham' differ in case alone" in done.output
@@ -83,7 +83,7 @@ def test_where_there_is_no_message_that_is_an_error(model: Path, tmp_path: Path,
 def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, doing: str
 ) -> None:
-    folders(tmp_path / "more", [("spam", message("spam", n)) for n in range(100, 350)])
+    write_folders(tmp_path / "more", [("spam", message("spam", n)) for n in range(100, 350)])
     if command == "forget":
         assert run("learn", "-m", model, "spam", tmp_path / "more").exit_code == 0
     change, before = getattr(Classifier, command), documents(model)
@@ -110,7 +110,7 @@ def documents(model: Path) -> int:
 
 @pytest.mark.parametrize("words", [[], ["--force"]])
 def test_what_is_in_the_way_of_a_model_is_called_what_it_is(tmp_path: Path, words: list[str]) -> None:
-    folders(tmp_path / "mail", mail(5))
+    write_folders(tmp_path / "mail", mail(5))
     (tmp_path / "folder").mkdir()
     (tmp_path / "empty").touch()
     (tmp_path / "text").write_text("some notes")
@@ -127,7 +127,7 @@ def test_what_is_in_the_way_of_a_model_is_called_what_it_is(tmp_path: Path, word
 
 
 def test_a_source_for_two_classes_is_refused(tmp_path: Path) -> None:
-    folders(tmp_path / "mail", mail(5))
+    write_folders(tmp_path / "mail", mail(5))
     ham = tmp_path / "mail" / "ham"
     (tmp_path / "link").symlink_to(ham)
     for other in (ham, tmp_path / "link"):
@@ -144,7 +144,7 @@ def test_the_model_of_another_user_is_not_replaced(tmp_path: Path, mode: int) ->
     place = Path(tempfile.mkdtemp(prefix="spamnb-users-", dir="/tmp"))
     try:
         place.chmod(0o777)
-        folders(place / "mail", mail(5))
+        write_folders(place / "mail", mail(5))
         path = place / "model"
         assert run("train", "-m", path, place / "mail").exit_code == 0
         path.chmod(mode)
@@ -189,8 +189,8 @@ def test_a_folder_of_spam_is_not_taken_for_good_mail_unless_that_is_meant(tmp_pa
     if name.endswith(".mbox"):
         place.write_bytes(b"".join(b"From a Thu\n" + message("ham", number) + b"\n" for number in range(9)))
     else:
-        folders(place, [("", message("ham", number)) for number in range(9)])
-    good = folders(tmp_path / "good", [("", message("spam", number)) for number in range(9)])
+        write_folders(place, [("", message("ham", number)) for number in range(9)])
+    good = write_folders(tmp_path / "good", [("", message("spam", number)) for number in range(9)])
     swapped = ["-m", tmp_path / "m", f"ham={place}{'/' * name.endswith('/')}", f"spam={good}"]
     result = run("train", *swapped)
     assert result.exit_code == 1 and "is given as ham; --force accepts it" in result.stderr
@@ -201,7 +201,7 @@ def test_a_folder_of_spam_is_not_taken_for_good_mail_unless_that_is_meant(tmp_pa
 
 def test_copies_of_one_folder_as_two_classes_are_told(tmp_path: Path) -> None:
     for name in ("one", "copy"):
-        folders(tmp_path / name, [("", message("ham", number)) for number in range(9)])
+        write_folders(tmp_path / name, [("", message("ham", number)) for number in range(9)])
     result = run("train", "-m", tmp_path / "m", f"ham={tmp_path / 'one'}", f"spam={tmp_path / 'copy'}")
     told = "all messages of the other classes are in class 'spam' too: each class needs mail of its own"
     assert result.exit_code == 1 and result.stderr == f"Error: {told}\n"

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mail import folders, mail, message
+from mail import mail, message, write_folders
 
 import spamnb
 from spamnb.cli import COMMANDS
@@ -75,7 +75,7 @@ def test_a_program_imports_no_more_than_it_needs(program: str, never: set[str]) 
 
 
 def test_training_needs_no_scipy(tmp_path: Path) -> None:
-    folders(tmp_path, mail(4))
+    write_folders(tmp_path, mail(4))
     found = imported("train", "-m", str(tmp_path / "model"), *(f"{c}={tmp_path / c}" for c in ("ham", "spam")))
     assert "numpy" in found
     assert not found & {"scipy", "nltk"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mail import counted, mail, message, never, train_file
+from mail import count_messages, fail, mail, message, train_file
 
 from spamnb.classification import Classification
 from spamnb.classifier import Classifier
@@ -24,7 +24,7 @@ def tell(entry: Entry, raw: bytes, classification: Classification) -> str:
 @pytest.fixture(scope="module", params=["boolean", "multinomial", "bernoulli"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model")
-    train_file(folder / "m", counted(mail(40)), Settings(model_type=request.param))
+    train_file(folder / "m", count_messages(mail(40)), Settings(model_type=request.param))
     return folder / "m"
 
 
@@ -50,7 +50,7 @@ def test_the_same_to_the_last_digit_whoever_judges(
             one = classifier.classify(entry.read())
             expected.append(tell(entry, b"", one._replace(evidence=one.evidence[:tokens])))
     with Classifier.open(model) as classifier:
-        assert list(classify_parallel(some(60), classifier, tell, never, tokens, workers=workers)) == expected
+        assert list(classify_parallel(some(60), classifier, tell, fail, tokens, workers=workers)) == expected
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_verdicts_come_while_messages_come(
             yield Entry(None, str(taken), "", content=b"Subject: prize\n\n" + body)
 
     with Classifier.open(model) as classifier:
-        told = classify_parallel(endless(), classifier, tell, never, workers=2)
+        told = classify_parallel(endless(), classifier, tell, fail, workers=2)
         for n in range(1, verdicts):
             assert next(told).startswith(f"{n} ")
             assert taken < n + ahead
@@ -85,11 +85,11 @@ def test_verdicts_come_while_messages_come(
 def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
     for n in range(60):
         (tmp_path / str(n)).write_bytes(b"Subject: photographs\nContent-Type: image/jpeg\n\n" + b"%d\n" % n * 500_000)
-    entries = list(find_entries([str(tmp_path)], never))
+    entries = list(find_entries([str(tmp_path)], fail))
     tracemalloc.start()
     try:
         with Classifier.open(model) as classifier:
-            assert len(list(classify_parallel(entries, classifier, tell, never))) == 60
+            assert len(list(classify_parallel(entries, classifier, tell, fail))) == 60
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the letters together are 80 million
     finally:
         tracemalloc.stop()

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from mail import exported, folders, mail, message
+from mail import export_lines, mail, message, write_folders
 from unpacked import wait_until
 
 from spamnb.api.evaluate import evaluate
@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found += [("ham" if label == "spam" else "spam", raw) for label, raw in rng.sample(found, 5)]
     rng.shuffle(found)
     # A class of which only a copy of another's message is there.
-    return folders(tmp_path_factory.mktemp("mail"), [("lost", found[150][1]), *found, found[150]])
+    return write_folders(tmp_path_factory.mktemp("mail"), [("lost", found[150][1]), *found, found[150]])
 
 
 def in_parts_of(monkeypatch: pytest.MonkeyPatch, messages: int) -> None:
@@ -77,7 +77,7 @@ def scheduler() -> Iterator[Running]:
 
 def sums(model: Path) -> list[str]:
     """Return the export without the origin of the model."""
-    first, *lines = exported(model)
+    first, *lines = export_lines(model)
     meta = json.loads(first)["meta"]
     return [json.dumps({key: value for key, value in meta.items() if key not in ORIGIN}), *lines]
 

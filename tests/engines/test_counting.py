@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mail import folders, mail, message, never, same_counts
+from mail import fail, mail, message, same_counts, write_folders
 
 from spamnb.counts import counting as counts
 from spamnb.counts.training_set import TrainingSet
@@ -28,12 +28,12 @@ from spamnb.sources.spec import find_labelled_entries
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     messages = [*mail(300), ("spam", message("ham", 7)), ("ham", message("ham", 8))]
-    return folders(tmp_path_factory.mktemp("mail"), messages)
+    return write_folders(tmp_path_factory.mktemp("mail"), messages)
 
 
 @pytest.fixture(scope="module")
 def whole(folder: Path) -> TrainingSet:
-    return count_parallel(find_labelled_entries([str(folder)], never), TokenOptions(), never, workers=1)
+    return count_parallel(find_labelled_entries([str(folder)], fail), TokenOptions(), fail, workers=1)
 
 
 def rows_of(made: TrainingSet) -> dict[int, tuple[str, dict[str, int]]]:
@@ -53,7 +53,7 @@ def test_the_result_is_the_same_whatever_the_workers_and_parts(
     monkeypatch.setattr(engine, "MAX_PART_MESSAGES", size)
     monkeypatch.setattr(counts, "MAX_READ", 3000)
     progress: list[int] = []
-    made = count_parallel(find_labelled_entries([str(folder)], never), TokenOptions(), never, progress.append, workers)
+    made = count_parallel(find_labelled_entries([str(folder)], fail), TokenOptions(), fail, progress.append, workers)
     assert list(made.tokens) == list(whole.tokens)
     assert same_counts(made.counts, whole.counts)
     assert rows_of(made) == rows_of(whole)
@@ -118,7 +118,7 @@ def test_little_mail_is_in_memory_at_a_time(tmp_path: Path) -> None:
     found = [Entry("ham", str(n), str(tmp_path / str(n))) for n in range(30)]
     tracemalloc.start()
     try:
-        count_parallel(found, TokenOptions(), never, workers=2)
+        count_parallel(found, TokenOptions(), fail, workers=2)
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the messages together are 40 million
     finally:
         tracemalloc.stop()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, model_of, never, train_file
+from mail import fail, mail, make_model, message, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
@@ -29,7 +29,7 @@ SETTINGS = [
 
 def counted(folder: Path, messages: list[tuple[str, bytes]], settings: Settings) -> Mail:
     entries = [Entry(label, f"{label}/{n}", "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return make_mail(count_parallel(entries, settings.tokens, never), [entry.name for entry in entries])
+    return make_mail(count_parallel(entries, settings.tokens, fail), [entry.name for entry in entries])
 
 
 def test_the_oldest_are_learned_and_copies_stay_together(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_what_cannot_be_split_is_said(tmp_path):
         (lambda: protocols.split_by_chance(held, 1.5, 0), "between 0 and 1"),
         (lambda: protocols.evaluate_parts(held, Settings(), np.zeros(6, int), ""), "leaves one part empty"),
         (lambda: protocols.assign_folds(held.digests, held.labels, 7), "folds"),
-        (lambda: evaluate_stream(stream(MAIL), Settings("lda", embedding="lsa:10"), never), "no training mail"),
+        (lambda: evaluate_stream(stream(MAIL), Settings("lda", embedding="lsa:10"), fail), "no training mail"),
     ):
         with pytest.raises(SpamnbError, match=said):
             call()
@@ -142,7 +142,7 @@ N = len(MAIL)
 
 
 def test_each_message_is_judged_by_those_before_it():
-    result = evaluate_stream(stream(MAIL), Settings(), never)
+    result = evaluate_stream(stream(MAIL), Settings(), fail)
     assert len(result) == N
     with Classifier.create(":memory:", Settings()) as classifier:
         for row, (label, raw) in enumerate(MAIL):
@@ -159,9 +159,9 @@ def test_mail_of_a_stream_is_not_kept_in_memory(tmp_path):
         entries.append(Entry("spam", str(n), str(tmp_path / str(n))))
     tracemalloc.start()
     try:
-        assert len(evaluate_stream(entries, Settings(), never)) == 40
-        with model_of([("spam", b"Subject: x")]) as classifier:
-            assert len(evaluate_model(entries, classifier, never)) == 40
+        assert len(evaluate_stream(entries, Settings(), fail)) == 40
+        with make_model([("spam", b"Subject: x")]) as classifier:
+            assert len(evaluate_model(entries, classifier, fail)) == 40
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the messages together are 54 million
     finally:
         tracemalloc.stop()
@@ -178,7 +178,7 @@ def test_by_date_sorts_across_zones_and_keeps_the_undated_beside_their_neighbour
         "Thu, 99 Foo 99999 99:99:99 +9999",
     ]
     entries = stream([("ham", f"Date: {date}\n\nx".encode()) for date in dates])
-    assert [int(entry.name) for entry in sort_by_date(entries, never)] == [5, 6, 2, 3, 4, 0, 1]
+    assert [int(entry.name) for entry in sort_by_date(entries, fail)] == [5, 6, 2, 3, 4, 0, 1]
 
 
 def test_an_unreadable_message_is_told_and_passed_over(tmp_path):
@@ -191,5 +191,5 @@ def test_an_unreadable_message_is_told_and_passed_over(tmp_path):
 
 def test_a_class_that_never_came_is_not_impossible() -> None:
     some = [(label, b"Subject: %d\n\nsome words" % i) for i, label in enumerate("hhhs")]
-    found = evaluate_stream(stream(some), Settings(spam="s"), never)
+    found = evaluate_stream(stream(some), Settings(spam="s"), fail)
     np.testing.assert_allclose(found.margins[:, found.classes.index("s")], [0.0, -np.log(2), -np.log(3), -np.log(4)])

@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 import pytest
-from commands import done, run
-from mail import message, verdicts
+from commands import output_of, run
+from mail import count_verdicts, message
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
@@ -45,16 +45,16 @@ def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
     journal = tmp_path / "journal"
     box = maildir.make_folder(tmp_path / "Mail")
     maildir.make_folder(box / ".Junk")
-    plain = done("filter", "-m", model, stdin=message("spam", 900))
+    plain = output_of("filter", "-m", model, stdin=message("spam", 900))
     assert not journal.exists()
-    assert done("filter", "-m", model, "--journal", journal, stdin=message("spam", 900)) == plain
+    assert output_of("filter", "-m", model, "--journal", journal, stdin=message("spam", 900)) == plain
     for label in ("spam", "ham"):
         (box / "new" / f"1.{label}").write_bytes(message(label, 901))
-    done("sort", "--dry-run", "--journal", journal, "-m", model, box)
-    done("watch", "--once", "--journal", journal, "-m", model, box)
-    done("sort", "--journal", journal, "-m", model, box)
+    output_of("sort", "--dry-run", "--journal", journal, "-m", model, box)
+    output_of("watch", "--once", "--journal", journal, "-m", model, box)
+    output_of("sort", "--journal", journal, "-m", model, box)
     with Journal.open(journal) as kept:
-        assert verdicts(kept) == 3
+        assert count_verdicts(kept) == 3
         positions = kept.execute("SELECT position FROM verdicts ORDER BY position").fetchall()
         filtered, ham, spam = [kept.verdict_at(*position) for position in positions]
         assert [each.verdict for each in (filtered, ham, spam)] == ["spam", "ham", "spam"]
@@ -62,7 +62,7 @@ def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
         (moved,) = maildir.files(box / ".Junk" / "new")
         assert spam.place == str(moved) and spam.heaviest_tokens(5)
         os.rename(moved, box / "cur" / "1.back:2,S")  # a person's move
-    done("watch", "--once", "--journal", journal, "-m", model, box)
+    output_of("watch", "--once", "--journal", journal, "-m", model, box)
     with Journal.open(journal) as kept:
         (made,) = kept.corrections()
         assert (made.label, made.spam, made.verdict, made.source) == ("ham", False, "spam", "move")
@@ -86,12 +86,12 @@ def test_mail_is_sorted_and_moves_are_learned_without_a_journal_too(model, tmp_p
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
     options = ("--journal", journal, "-m", model, box)
     filtered = run("filter", *options[:-1], stdin=message("spam", 900))
-    assert filtered.stdout == done("filter", "-m", model, stdin=message("spam", 900)) and filtered.exit_code == 0
+    assert filtered.stdout == output_of("filter", "-m", model, stdin=message("spam", 900)) and filtered.exit_code == 0
     assert filtered.stderr.count("\n") == 1
     told = run("sort", *options)
     assert told.exit_code == 0 and told.stderr.count("no verdicts are written") == 1, told.output
     assert "3 messages: 3 to Junk\n" in told.stderr
-    done("watch", "--once", "-m", model, box)
+    output_of("watch", "--once", "-m", model, box)
     moved, *_ = maildir.files(box / ".Junk" / "new")
     os.rename(moved, box / "cur" / "1.back:2,S")
     told = run("watch", "--once", *options)
@@ -130,11 +130,12 @@ def test_what_is_old_or_too_much_leaves_with_its_tokens_and_words(tmp_path):
         journal.add([made_up(now - 100 * 86_400, number=k) for k in range(3)])
         journal.add([made_up(now, number=k) for k in range(3, 50)])
         journal.tidy(journal.execute("SELECT max(position + size) FROM verdicts").fetchone()[0])
-        assert verdicts(journal) == 47
+        assert count_verdicts(journal) == 47
         end = journal.execute("SELECT max(position + size) FROM verdicts").fetchone()[0]
         journal.tidy(end, max_bytes=10_000)
         sizes = journal.execute("SELECT sum(size) FROM verdicts").fetchone()[0]
-        assert 0 < sizes <= 10_000 and verdicts(journal) == journal.execute("SELECT count(*) FROM tokens").fetchone()[0]
+        n_tokens = journal.execute("SELECT count(*) FROM tokens").fetchone()[0]
+        assert 0 < sizes <= 10_000 and count_verdicts(journal) == n_tokens
         last = journal.last_verdict((49).to_bytes(16, "little"))
         assert last is not None and journal.last_verdict((3).to_bytes(16, "little")) is None
         assert len(unpack_tokens(journal.tokens(last.position))) == 100
@@ -216,7 +217,7 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     writer.put(corrected(3))
     writer.close()
     with Journal.open(tmp_path / "journal") as journal:
-        assert verdicts(journal) == 500 and journal.corrections()[0].verdict == "spam" and told == []
+        assert count_verdicts(journal) == 500 and journal.corrections()[0].verdict == "spam" and told == []
     writer = JournalWriter(tmp_path / "none" / "journal", told.append)
     wait_until(lambda: bool(told))  # before there is any verdict
     writer.put(made_up(time.time()))
@@ -237,14 +238,14 @@ def test_verdicts_that_came_too_fast_are_told_by_their_number(tmp_path, monkeypa
     writer.close()
     with Journal.open(tmp_path / "journal") as journal:
         assert all(line.startswith("the journal is too slow: it lacks ") for line in told)
-        assert 1 <= len(told) < 9 and sum(int(line.split()[-2]) for line in told) == 300 - verdicts(journal) > 0
+        assert 1 <= len(told) < 9 and sum(int(line.split()[-2]) for line in told) == 300 - count_verdicts(journal) > 0
 
 
 def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):
     journal, mails = tmp_path / "journal", [message("spam", 960), message("spam", 961)]
     for raw in mails:
-        done("filter", "-m", model, "--journal", journal, stdin=raw)
-    done("forget", "spam", "-m", model, "--journal", journal, stdin=mails[0])
+        output_of("filter", "-m", model, "--journal", journal, stdin=raw)
+    output_of("forget", "spam", "-m", model, "--journal", journal, stdin=mails[0])
     with Journal.open(journal) as kept:
         assert [entry.message_id for entry in kept.list_verdicts()] == ["<spam.961@spam.example>"]
         assert kept.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import counted, exported, mail, message, train_file, undated
+from mail import count_messages, export_lines, mail, message, train_file, without_months
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -46,7 +46,7 @@ def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[s
 
 
 def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = counted(labelled(150))
+    made = count_messages(labelled(150))
     fitted = Corrected(CORRECTED).fit(made)
     warm = fitted.scores
     monkeypatch.setattr(corrected, "PASSES", (10, 10, 60))
@@ -59,8 +59,8 @@ def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("classes", [("ham", "spam"), ("ham", "list", "spam")])
 def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tuple[str, ...]) -> None:
     messages = labelled(30, classes)
-    train_file(tmp_path / "m", counted(messages[: 20 * len(classes)]), CORRECTED)
-    before = exported(tmp_path / "m")
+    train_file(tmp_path / "m", count_messages(messages[: 20 * len(classes)]), CORRECTED)
+    before = export_lines(tmp_path / "m")
     rest = messages[20 * len(classes) :]
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in rest:
@@ -68,7 +68,7 @@ def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tu
         assert any("contribution" in line for line in export(classifier.store) if line not in before)
         for label, raw in [*rest[::2], *rest[1::2]]:
             assert classifier.forget(label, raw)
-    assert undated(exported(tmp_path / "m")) == undated(before)
+    assert without_months(export_lines(tmp_path / "m")) == without_months(before)
 
 
 LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham", "spam", "list"]))
@@ -129,14 +129,14 @@ def test_forgetting_the_hardest_message_of_training_leaves_the_others_as_if_it_h
 ) -> None:
     folder = Path(__file__).parents[2] / "corpora" / "mail"
     sample = [(label, path.read_bytes()) for label in ("ham", "spam") for path in sorted((folder / label).iterdir())]
-    train_file(tmp_path / "m", counted(sample), CORRECTED)
+    train_file(tmp_path / "m", count_messages(sample), CORRECTED)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         largest = {digest: max(units.values()) for digest, units in contributions(classifier.store).items()}
         ((label, raw),) = [each for each in sample if digest(each[1]) == max(largest, key=largest.__getitem__)]
         assert classifier.forget(label, raw)
         rest = [each for each in sample if each[1] != raw]
         forgotten = scores_of(classifier, rest)
-    train_file(tmp_path / "n", counted(rest), CORRECTED)
+    train_file(tmp_path / "n", count_messages(rest), CORRECTED)
     with Classifier.open(tmp_path / "n") as classifier:
         assert np.abs(forgotten - scores_of(classifier, rest)).mean() < 0.3  # nats; 2.1 where nothing is fitted again
 
@@ -147,8 +147,8 @@ def scores_of(classifier: Classifier, messages: list[tuple[str, bytes]]) -> np.n
 
 
 def test_a_correction_that_cannot_be_is_not_imported(tmp_path: Path) -> None:
-    train_file(tmp_path / "m", counted(labelled(20)), CORRECTED)
-    lines = exported(tmp_path / "m")
+    train_file(tmp_path / "m", count_messages(labelled(20)), CORRECTED)
+    lines = export_lines(tmp_path / "m")
     wrong = [re.sub(r'"correction": {"ham": -?', r"\g<0>1", line) for line in lines]
     with pytest.raises(SpamnbError, match="do not sum to 0"):
         parse_export(wrong, "x")
@@ -166,7 +166,7 @@ def weights_of(snapshot: Snapshot) -> dict[tuple[int, str], int]:
 def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> None:
     messages = labelled(40)
     for name, part in (("a", messages[:40]), ("b", messages[40:])):
-        train_file(tmp_path / name, counted(part), CORRECTED)
+        train_file(tmp_path / name, count_messages(part), CORRECTED)
     parts = []
     for name in "ab":
         with Store.open(tmp_path / name) as store:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted, mail, message, sums, train_file, undated
+from mail import count_messages, mail, message, train_file, without_calibration, without_months
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -18,7 +18,7 @@ from spamnb.store.jsonl import export
 @pytest.mark.parametrize("model_type", MODELS)
 def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> None:
     settings = Settings(model_type=model_type)
-    train_file(tmp_path / "m", counted(mail(20)), settings)
+    train_file(tmp_path / "m", count_messages(mail(20)), settings)
     with Classifier.open(tmp_path / "m") as classifier:
         reader = Reader()
         messages = [reader.tokens(message(label, n)) for label in ("ham", "spam") for n in range(90, 95)]
@@ -38,7 +38,7 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
 @pytest.mark.parametrize("model_type", VECTOR_MODELS)
 def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: Path, model_type: str) -> None:
     settings = Settings(model_type, embedding="lsa:8")
-    train_file(tmp_path / "m", counted(mail(30)), settings)
+    train_file(tmp_path / "m", count_messages(mail(30)), settings)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         before = list(export(classifier.store))
         for raw in (message("spam", 300), b"", b"not one word it knows: zzzz"):
@@ -46,10 +46,10 @@ def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: P
                 assert classifier.learn(label, raw)
                 assert list(export(classifier.store)) != before
                 assert classifier.forget(label, raw)
-                assert undated(export(classifier.store)) == undated(before)
+                assert without_months(export(classifier.store)) == without_months(before)
         assert classifier.forget("ham", message("ham", 3)), "a message of training"
         assert classifier.learn("ham", message("ham", 3))
-        assert sums(export(classifier.store)) == sums(before)
+        assert without_calibration(export(classifier.store)) == without_calibration(before)
         for label, raw in sorted(mail(30)):
             assert classifier.forget(label, raw)
         assert classifier.classify(raw).verdict == "unsure"
@@ -57,12 +57,12 @@ def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: P
 
 def test_too_few_messages_for_vectors_are_told_by_the_name_of_their_class(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError, match="too few messages: the covariance of class spam from 1 samples"):
-        train_file(tmp_path / "m", counted(mail(1)), Settings(model_type="qda", embedding="lsa:1"))
+        train_file(tmp_path / "m", count_messages(mail(1)), Settings(model_type="qda", embedding="lsa:1"))
 
 
 @pytest.mark.parametrize("model_type", VECTOR_MODELS)
 def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: str) -> None:
-    train_file(tmp_path / "m", counted(mail(30)), Settings(model_type=model_type, embedding="lsa:6"))
+    train_file(tmp_path / "m", count_messages(mail(30)), Settings(model_type=model_type, embedding="lsa:6"))
     with Classifier.open(tmp_path / "m") as classifier:
         raw = message("spam", 77)
         classification = classifier.classify(raw)
@@ -89,7 +89,7 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
 def test_what_does_not_belong_together_is_told(
     tmp_path: Path, model_type: str, spoil: dict[str, list], says: str
 ) -> None:
-    train_file(tmp_path / "m", counted(mail(20)), Settings(model_type=model_type, embedding="lsa:2"))
+    train_file(tmp_path / "m", count_messages(mail(20)), Settings(model_type=model_type, embedding="lsa:2"))
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for name, value in spoil.items():
             if name == "vectors":

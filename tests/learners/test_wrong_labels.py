@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import copies, counted, train_file, undated
+from mail import count_messages, make_variations, train_file, without_months
 
 from spamnb.classifier import Classifier
 from spamnb.evaluation.metrics import doubtful_rows, expected_calibration_error, log_loss, reliability_table
@@ -35,14 +35,14 @@ def wrongly_filed(right: Labelled, share: float) -> tuple[Labelled, set[int]]:
 
 @pytest.mark.parametrize(("folders", "share"), [(MAIL, 0.02), (MAIL, 0.05), (MAIL, 0.2), (NEWS, 0.05)])
 def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders: dict[str, str], share: float) -> None:
-    mail, wrong = wrongly_filed(copies(folders, EACH), share)
-    found = Corrected(Settings()).fit(prepare(counted(mail)))
+    mail, wrong = wrongly_filed(make_variations(folders, EACH), share)
+    found = Corrected(Settings()).fit(prepare(count_messages(mail)))
     assert found.doubtful is not None
     doubtful = set(found.doubtful.included_positions().tolist())
     assert len(doubtful & wrong) >= 0.7 * len(wrong) and len(doubtful - wrong) <= 0.02 * len(mail)
     assert found.noise == pytest.approx(share, abs=0.06)
     assert not doubtful & set(found.training_set.included_positions().tolist())
-    clean = prepare(counted([each for i, each in enumerate(mail) if i not in doubtful]))
+    clean = prepare(count_messages([each for i, each in enumerate(mail) if i not in doubtful]))
     learned = found.training_set.select_columns(found.training_set.by_hash())
     assert list(learned.tokens) == list(clean.select_columns(clean.by_hash()).tokens)
     assert np.array_equal(found.training_set.counts.documents, clean.counts.documents)
@@ -50,31 +50,32 @@ def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders:
 
 @pytest.mark.parametrize("folders", [MAIL, NEWS])
 def test_of_right_labels_every_message_is_learned(folders: dict[str, str]) -> None:
-    found = Corrected(Settings()).fit(prepare(counted(copies(folders, EACH))))
+    found = Corrected(Settings()).fit(prepare(count_messages(make_variations(folders, EACH))))
     assert found.doubtful is None and found.noise < 0.002
 
 
 def test_where_too_few_of_a_class_are_trusted_all_are_learned() -> None:
     """Names were swapped for nearly all messages of a class: which labels are wrong cannot be told."""
-    mail = [("spam" if n < 360 else label, raw) for n, (label, raw) in enumerate(copies({"ham": "mail/ham"}, EACH))]
-    found = Corrected(Settings()).fit(prepare(counted(mail)))
+    variations = make_variations({"ham": "mail/ham"}, EACH)
+    mail = [("spam" if n < 360 else label, raw) for n, (label, raw) in enumerate(variations)]
+    found = Corrected(Settings()).fit(prepare(count_messages(mail)))
     assert found.doubtful is None and len(found.scores) == EACH
 
 
 def test_a_model_of_wrong_labels_judges_as_one_of_right_labels() -> None:
-    right, tomorrow = copies(MAIL, EACH), copies(MAIL, 150, 10_000)
+    right, tomorrow = make_variations(MAIL, EACH), make_variations(MAIL, 150, 10_000)
     wrong, _ = wrongly_filed(right, 0.1)
     errors = []
     for mail in (right, wrong):
-        classifier = Classifier(model_of(counted(mail), Settings()))
+        classifier = Classifier(model_of(count_messages(mail), Settings()))
         verdicts = [judged.verdict for judged in classifier.classify_all([raw for _, raw in tomorrow], 0)]
         errors.append(sum(verdict != label for verdict, (label, _) in zip(verdicts, tomorrow)))
     assert errors[1] <= errors[0] + 20, errors
 
 
 def test_what_is_not_learned_is_judged_by_the_rest_and_told(tmp_path: Path) -> None:
-    mail, wrong = wrongly_filed(copies(MAIL, EACH), 0.05)
-    told = train_file(tmp_path / "m", counted(mail), Settings())
+    mail, wrong = wrongly_filed(make_variations(MAIL, EACH), 0.05)
+    told = train_file(tmp_path / "m", count_messages(mail), Settings())
     rows = np.flatnonzero(np.isin(told.positions, list(wrong)))
     assert told.doubtful >= 0.75 * len(wrong)
     assert told.documents.sum() == len(told.positions) - told.doubtful
@@ -90,12 +91,12 @@ def test_what_is_not_learned_is_judged_by_the_rest_and_told(tmp_path: Path) -> N
 @pytest.mark.parametrize("model_type", ["boolean", "corrected"])
 def test_probabilities_are_honest_though_labels_are_wrong(model_type: str) -> None:
     """What training does not screen is in the calibration, and there it is trusted as little as it should be."""
-    right = copies(MAIL, EACH)
+    right = make_variations(MAIL, EACH)
     settings = Settings(model_type=model_type)
     labels = np.array([int(label == "spam") for label, _ in right])
     losses = []
     for mail in (right, wrongly_filed(right, 0.05)[0]):
-        told = estimate(fit(prepare(counted(mail)), settings), settings)
+        told = estimate(fit(prepare(count_messages(mail)), settings), settings)
         truth = labels[told.positions]
         losses.append(log_loss(truth, told.probabilities))
         assert expected_calibration_error(reliability_table(truth, told.probabilities, positive=1)) < 3
@@ -111,7 +112,7 @@ def test_of_many_classes_wrong_labels_are_found_too() -> None:
         right.append((f"class{n % 12:02}", f"Subject: {n}\n\n{' '.join(words)}\n".encode()))
     mail, wrong = wrongly_filed(right, 0.05)
     settings = Settings()
-    found = fit(prepare(counted(mail)), settings)
+    found = fit(prepare(count_messages(mail)), settings)
     assert found.doubtful is not None and found.noise == pytest.approx(0.05, abs=0.02)
     doubtful = set(found.doubtful.included_positions().tolist())
     assert len(doubtful & wrong) >= 0.9 * len(wrong) and len(doubtful - wrong) <= 0.01 * len(mail)
@@ -121,14 +122,14 @@ def test_of_many_classes_wrong_labels_are_found_too() -> None:
 
 
 def caught(classifier: Classifier) -> int:
-    spam = [raw for label, raw in copies(MAIL, 100, 10_000, CLEAR) if label == "spam"]
+    spam = [raw for label, raw in make_variations(MAIL, 100, 10_000, CLEAR) if label == "spam"]
     return [judged.verdict for judged in classifier.classify_all(spam, 0)].count("spam")
 
 
 @pytest.mark.parametrize(("each", "lessons", "least"), [(400, 12, 95), (100, 6, 85)])
 def test_contrary_lessons_leave_the_filter_as_it_was(each: int, lessons: int, least: int) -> None:
-    contrary = [raw for label, raw in copies(MAIL, lessons, 20_000, CLEAR) if label == "spam"]
-    with Classifier(model_of(counted(copies(MAIL, each, most=CLEAR)), Settings())) as classifier:
+    contrary = [raw for label, raw in make_variations(MAIL, lessons, 20_000, CLEAR) if label == "spam"]
+    with Classifier(model_of(count_messages(make_variations(MAIL, each, most=CLEAR)), Settings())) as classifier:
         assert caught(classifier) >= 98
         content, trusts = list(export(classifier.store)), []
         for raw in contrary:
@@ -138,13 +139,13 @@ def test_contrary_lessons_leave_the_filter_as_it_was(each: int, lessons: int, le
         assert sum(trust < 0.5 for trust in trusts) >= lessons - 1
         for raw in random.Random(1).sample(contrary, len(contrary)):
             assert classifier.forget("ham", raw)
-        assert undated(export(classifier.store)) == undated(content)
+        assert without_months(export(classifier.store)) == without_months(content)
 
 
 def test_names_that_were_swapped_are_noticed_by_the_first_ten_lessons() -> None:
-    lessons = copies(MAIL, 15, 20_000)
+    lessons = make_variations(MAIL, 15, 20_000)
     for swapped in (False, True):
-        with Classifier(model_of(counted(copies(MAIL, EACH)), Settings())) as classifier:
+        with Classifier(model_of(count_messages(make_variations(MAIL, EACH)), Settings())) as classifier:
             trusts = []
             for label, raw in lessons:
                 taught = {"ham": "spam", "spam": "ham"}[label] if swapped else label
@@ -154,8 +155,8 @@ def test_names_that_were_swapped_are_noticed_by_the_first_ten_lessons() -> None:
 
 
 def test_a_wrong_lesson_is_counted_and_moves_no_weight() -> None:
-    (_, ham), (_, spam) = copies(MAIL, 1, 20_000)
-    with Classifier(model_of(counted(copies(MAIL, EACH)), Settings())) as classifier:
+    (_, ham), (_, spam) = make_variations(MAIL, 1, 20_000)
+    with Classifier(model_of(count_messages(make_variations(MAIL, EACH)), Settings())) as classifier:
         judged = classifier.classify(spam)
         assert classifier.trust("spam", judged) > 0.9 > 0.5 > classifier.trust("ham", judged)
         before = classifier.store.totals().documents.tolist(), classifier.store.calibration().noise

@@ -43,7 +43,7 @@ def environment(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Path:
-    return mail.folders(tmp_path / "mail", mail.mail(60))
+    return mail.write_folders(tmp_path / "mail", mail.mail(60))
 
 
 def test_a_model_is_that_of_the_same_mail_in_folders(server: Server, tmp_path: Path, folders: Path):

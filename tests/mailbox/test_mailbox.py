@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 from commands import run
-from mail import learned, message, verdicts
+from mail import count_verdicts, learned_class, message
 from person import MaildirPerson, Person, begin, key, sides
 from programs import watching
 from unpacked import PATIENCE, wait_until
@@ -89,12 +89,12 @@ def test_moves_by_a_person_are_lessons_and_others_are_not(person: Person):
     person.move(key("ham", 701), "INBOX", "Trash")
     person.move(key("ham", 702), "INBOX", "Work")
     assert fields(person.watch()) == [["learned", "ham"], ["learned", "spam"]]
-    assert (learned(model, spam), learned(model, ham)) == ("spam", "ham")
+    assert (learned_class(model, spam), learned_class(model, ham)) == ("spam", "ham")
     assert person.watch().output == ""
     person.move(key("spam", 700), "Junk", "Work")  # out again, to another folder
-    assert fields(person.watch()) == [["learned", "ham"]] and learned(model, spam) == "ham"
+    assert fields(person.watch()) == [["learned", "ham"]] and learned_class(model, spam) == "ham"
     assert person.sort("--all").exit_code == 0 and person.where()[key("spam", 703)] == "Junk"
-    assert person.watch().output == "" and learned(model, sorted_) is None, "the filter's own move"
+    assert person.watch().output == "" and learned_class(model, sorted_) is None, "the filter's own move"
     person.move(key("spam", 703), "Junk", "INBOX")
     assert fields(person.watch()) == [["learned", "ham"]]
     person.move(key("ham", 700), "INBOX", "Junk")
@@ -146,7 +146,7 @@ def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tm
         assert person.where()[key("spam", 500)] == "INBOX"
         assert {flags for places in person.mail().values() for _, flags in places} == {""}
     with Journal.open(tmp_path / "journal") as journal:
-        assert verdicts(journal) == 6
+        assert count_verdicts(journal) == 6
         (made,) = journal.corrections()
         assert (made.digest, made.label, made.verdict) == (digest(message("spam", 500)), "ham", "spam")
 
@@ -187,7 +187,7 @@ def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_journal(person: Pe
     assert told.exit_code == 0 and "1 message moved by a run that was interrupted\n" in told.stderr
     with Journal.open(path) as journal:
         entry = journal.last_verdict(digest(spam))
-        assert verdicts(journal) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
+        assert count_verdicts(journal) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
         with OpenMailboxes(journal) as mailboxes:
             assert mailboxes.read(entry) == spam
 
@@ -285,7 +285,7 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
     person.watch()
     teacher = Teacher(model, None)
     with Journal.open(path) as journal:
-        assert verdicts(journal) == 3
+        assert count_verdicts(journal) == 3
         rows = {raw: journal.last_verdict(digest(raw)) for raw in (spam, ham, nameless)}
         assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
         assert {row.mailbox for row in rows.values()} == {person.box().address}
@@ -293,19 +293,19 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
             assert [mailboxes.read(row) for row in rows.values()] == [spam, ham, nameless]
 
         taught = teacher.teach(journal, [position(journal, raw) for raw in (spam, nameless)], False, move=True)
-        assert taught.problems == () and learned(model, spam) == "ham" == learned(model, nameless)
+        assert taught.problems == () and learned_class(model, spam) == "ham" == learned_class(model, nameless)
         assert person.where()[key("spam", 800)] == "INBOX"
         looked = person.watch("--sort")
         assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor judged again"
         assert teacher.undo(journal, journal.corrections(taught.batch)).problems == ()
-        assert learned(model, spam) is None and person.where()[key("spam", 800)] == "Junk"
+        assert learned_class(model, spam) is None and person.where()[key("spam", 800)] == "Junk"
 
         teacher.move(journal, position(journal, ham), JUNK)
         teacher.move(journal, position(journal, ham), JUNK)  # twice is once
         assert person.where()[key("ham", 800)] == "Junk"
         teacher.move(journal, position(journal, ham), INBOX)
         assert person.where()[key("ham", 800)] == "INBOX"
-        assert person.watch("--sort").stdout == "" and learned(model, ham) is None
+        assert person.watch("--sort").stdout == "" and learned_class(model, ham) is None
 
         person.move(key("ham", 800), "INBOX", "Work")
         with pytest.raises(SpamnbError, match=r"no longer in INBOX of .*, so it was not moved"):

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import printed, run
-from mail import folders, learned, mail, message, verdicts
+from commands import run, stdout_of
+from mail import count_verdicts, learned_class, mail, message, write_folders
 from person import MaildirPerson, key
 
 from spamnb.cli.mailboxes import Target
@@ -82,7 +82,7 @@ def test_what_is_being_moved_at_ctrl_c_is_moved_and_told_and_noted(person, tmp_p
     assert told.exit_code == 130 and told.stdout.count("to Junk") == 32 == len(person.paths("Junk"))
     assert told.stderr.endswith(": 32 messages: 32 to Junk; the next run sorts the rest\n\nspamnb: interrupted\n")
     with Journal.open(tmp_path / "journal") as journal:
-        assert verdicts(journal) == 32
+        assert count_verdicts(journal) == 32
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -129,23 +129,23 @@ def test_mail_that_dovecot_keeps_compressed(person, model):
     assert gzip.decompress(moved.read_bytes()) == spam and ",S=9" in moved.name
     assert person.watch().stdout == ""
     maildir.move(moved, person.path)
-    assert person.watch().stdout.startswith("learned\tham\t") and learned(model, spam) == "ham"
+    assert person.watch().stdout.startswith("learned\tham\t") and learned_class(model, spam) == "ham"
 
 
 def test_names_of_the_folder_of_spam(person, model, tmp_path):
     """With its dot, in another case, with folders below it."""
     person.deliver(message("spam", 670))
     assert "to .Junk\t" in person.sort("--junk", ".Junk").stdout
-    mails = folders(tmp_path / "mail", mail(20))
-    printed("train", "-m", tmp_path / "unsure", "--set", "unsure_cost=0.000001", mails)
+    mails = write_folders(tmp_path / "mail", mail(20))
+    stdout_of("train", "-m", tmp_path / "unsure", "--set", "unsure_cost=0.000001", mails)
     person.deliver(message("ham", 670))
-    told = printed("sort", "-m", tmp_path / "unsure", "--unsure", "Junk.Maybe", person.path)
+    told = stdout_of("sort", "-m", tmp_path / "unsure", "--unsure", "Junk.Maybe", person.path)
     assert "to Junk.Maybe" in told
     for name in (".Junk", "junk", "Junk"):  # all was sort's doing
         assert person.watch("--junk", name).stdout == ""
     told = person.watch("--junk", "Unwanted")
     assert told.exit_code == 1 and "no folder 'Unwanted', but spam is recorded in another" in told.stderr
-    assert learned(model, message("spam", 670)) is None
+    assert learned_class(model, message("spam", 670)) is None
 
 
 def test_a_folder_of_a_maildir_is_no_maildir_of_its_own(person, model, monkeypatch, tmp_path):
@@ -161,7 +161,7 @@ def test_a_folder_of_a_maildir_is_no_maildir_of_its_own(person, model, monkeypat
         assert "no Maildir" in run(*command, "-m", model, tmp_path).output
     assert tree(person.path) == before
     monkeypatch.chdir(person.path / ".Work")
-    assert "to ../.Junk\t" in printed("sort", "--all", "--junk", "../.Junk", "-m", model, ".")
+    assert "to ../.Junk\t" in stdout_of("sort", "--all", "--junk", "../.Junk", "-m", model, ".")
     assert len(person.paths("Junk")) == 2
 
 
@@ -174,7 +174,7 @@ def test_names_that_are_not_utf_8(person, model):
     path.write_bytes(message("spam", 660))
     assert person.watch().stdout == ""
     path.rename(person.path / ".Junk" / "cur" / path.name)
-    assert "1.\\udce9:2,S" in person.watch().stdout and learned(model, message("spam", 660)) == "spam"
+    assert "1.\\udce9:2,S" in person.watch().stdout and learned_class(model, message("spam", 660)) == "spam"
 
 
 def test_a_message_or_a_folder_that_cannot_be_read_does_not_end_watch(person, model):
@@ -188,7 +188,7 @@ def test_a_message_or_a_folder_that_cannot_be_read_does_not_end_watch(person, mo
     (person.path / ".Work" / "new").touch()
     result = person.watch()
     assert result.exit_code == 1 and "/.Work: Not a directory; left out" in result.output and "1.long" in result.output
-    assert learned(model, raw) == "spam"
+    assert learned_class(model, raw) == "spam"
     unreadable = Unreadable()
     with person.open_record(unreadable) as record, redirect_stderr(StringIO()) as told:
         assert [*record.moved_messages(), *record.moved_messages()] == []

@@ -17,7 +17,7 @@ import pytest
 from commands import SPAMNB
 from imap_account import account
 from mail import message as mail
-from person import Everything, MaildirPerson, Person, key, sides
+from person import FoldersOfMail, MaildirPerson, Person, key, sides
 from programs import watching
 from unpacked import command_of_unpacked
 
@@ -117,7 +117,7 @@ class Synchronised:
         environment = {"HOME": str(self.address), "PATH": "/usr/bin:/bin"}
         return subprocess.run(self.program, env=environment, capture_output=True, text=True, timeout=120)
 
-    def __call__(self) -> Everything:
+    def __call__(self) -> FoldersOfMail:
         """Where everything is after a run without complaints: on both sides."""
         ran = self.run()
         assert ran.returncode == 0 and "error" not in ran.stderr.lower(), ran.stdout + ran.stderr

@@ -39,7 +39,7 @@ def html_of(result: Result) -> str:
 
 
 def requests(shown: Page) -> list[str]:
-    told: list[dict[str, Any]] = shown.told("Network.requestWillBeSent")
+    told: list[dict[str, Any]] = shown.events_named("Network.requestWillBeSent")
     return [each["request"]["url"] for each in told]
 
 
@@ -49,7 +49,7 @@ def test_a_browser_shows_it_and_fetches_nothing(browser: Chromium, tmp_path: Pat
     assert f"{home}/pixel.png" in requests(control), "silence would prove nothing"
     shown = opened(browser, tmp_path / "page.html", html_of(made_up(TWO, home=home)))
     assert requests(shown) == [(tmp_path / "page.html").as_uri()]
-    assert not shown.told("Log.entryAdded"), "a wrong hash of the style sheet would be told here"
+    assert not shown.events_named("Log.entryAdded"), "a wrong hash of the style sheet would be told here"
     tree = LexborHTMLParser(shown.run("document.documentElement.outerHTML"))
     assert tree.css_first("title").text().startswith("spamnb: made up <script>")
     assert len(tree.css("figure svg")) == 2 and len(tree.css(".tables table")) == 2 and len(tree.css(".card")) == 7

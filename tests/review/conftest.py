@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from mail import note
+from mail import write_journal
 
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
@@ -27,7 +27,7 @@ def hostile(tmp_path: Path, model: Path) -> int:
     box = maildir.make_folder(tmp_path / "Mail")
     for number, raw in enumerate(HOSTILE):
         (box / "cur" / str(number)).write_bytes(raw)
-        note(tmp_path, model, raw, place=str(box / "cur" / str(number)))
+        write_journal(tmp_path, model, raw, place=str(box / "cur" / str(number)))
     return len(HOSTILE)
 
 

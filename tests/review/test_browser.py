@@ -18,8 +18,8 @@ if which("chromium") is None:
 
 import uvicorn
 from chromium import Chromium, Page
-from commands import done
-from mail import learned, message, note
+from commands import output_of
+from mail import learned_class, message, write_journal
 from unpacked import wait_until
 
 from spamnb.mailbox import maildir
@@ -61,28 +61,29 @@ def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, u
     raws = [message("spam", 900), message("spam", 901)]
     for number, raw in enumerate(raws):
         (box / "new" / f"{number}.spam").write_bytes(raw)
-    done("sort", "--journal", tmp_path / "journal", "-m", model, box)
+    output_of("sort", "--journal", tmp_path / "journal", "-m", model, box)
     assert len(maildir.files(box / ".Junk" / "new")) == 2
     page = opened(browser, url, "/?show=spam")
     assert len(page.texts(".mail a.subject")) == 2
     page.press("j")
     page.wait("document.querySelectorAll('.row.current').length === 1")
-    page.leaving(lambda: page.press("g"))
+    page.leave_by(lambda: page.press("g"))
     assert page.text(".done span") == "1 message taught as good mail." and len(page.texts(".mail a.subject")) == 1
-    assert sorted(filter(None, (learned(model, raw) for raw in raws))) == ["ham"]
+    assert sorted(filter(None, (learned_class(model, raw) for raw in raws))) == ["ham"]
     assert len(maildir.files(box / "new")) == 1, "it is in the inbox again"
-    page.leaving(lambda: page.press("u"))
-    assert [learned(model, raw) for raw in raws] == [None, None] and len(maildir.files(box / ".Junk" / "new")) == 2
+    page.leave_by(lambda: page.press("u"))
+    assert [learned_class(model, raw) for raw in raws] == [None, None]
+    assert len(maildir.files(box / ".Junk" / "new")) == 2
     page.press("a")
     page.run("document.querySelector('input[name=move]').click()")
     page.click(".all button.spam")
     assert page.text(".done span") == "2 messages taught as spam."
     assert page.texts(".mail .verdict") == ["spam taught"] * 2
-    assert [learned(model, raw) for raw in raws] == ["spam", "spam"]
+    assert [learned_class(model, raw) for raw in raws] == ["spam", "spam"]
     page.click(".mail button.undo")
     page.click(".mail a.subject")
     assert "Folder: Junk of" in page.text(".location") and "The message has no hidden text" in page.text()
-    page.leaving(lambda: page.press("m"))
+    page.leave_by(lambda: page.press("m"))
     assert "Folder: the inbox of" in page.text(".location") and len(maildir.files(box / "new")) == 1
 
 
@@ -97,16 +98,17 @@ def test_hostile_mail_changes_nothing(browser, url, hostile):
         assert page.run("document.querySelectorAll('img, iframe, base, [onfocus], main form form').length") == 0
         assert page.run("document.documentElement.scrollWidth <= window.innerWidth"), f"{link} is wider than that"
         assert not set("\u202e\u2066") & set(page.text())
-    asked = {event["request"]["url"] for event in page.told("Network.requestWillBeSent")}
+    asked = {event["request"]["url"] for event in page.events_named("Network.requestWillBeSent")}
     assert all(each.startswith((url, "about:")) for each in asked), asked
-    assert page.told("Page.javascriptDialogOpening") == [] and page.told("Runtime.exceptionThrown") == []
-    assert [each for each in page.told("Log.entryAdded") if each["entry"]["source"] == "security"] == []
+    assert page.events_named("Page.javascriptDialogOpening") == []
+    assert page.events_named("Runtime.exceptionThrown") == []
+    assert [each for each in page.events_named("Log.entryAdded") if each["entry"]["source"] == "security"] == []
 
 
 def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
     axe_file = Path(pytest.importorskip("axe_core_python", reason="axe-core is not installed").__file__)
     axe = (axe_file.parent / "axe.min.js").read_text("utf-8")
-    note(tmp_path, model, *(message("spam", 920 + k) for k in range(3)))
+    write_journal(tmp_path, model, *(message("spam", 920 + k) for k in range(3)))
     page = browser.new_page()
     page.ask("Page.setBypassCSP", enabled=True)  # axe makes functions out of text; the pages do not
     page.go(url)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from commands import done
-from mail import learned, message, note, sums
+from commands import output_of
+from mail import learned_class, message, without_calibration, write_journal
 
 from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
@@ -16,7 +16,7 @@ RAW = message("spam", 950)
 
 
 def tokens(model: Path) -> list[dict]:
-    return [line for line in sums(done("export", "-m", model).splitlines()) if "token" in line]
+    return [line for line in without_calibration(output_of("export", "-m", model).splitlines()) if "token" in line]
 
 
 def teach(folder: Path, model: Path, label: str) -> str:
@@ -34,13 +34,13 @@ def undo(folder: Path, model: Path, batch: str) -> tuple[str, ...]:
 
 
 def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_it_was(model, tmp_path):
-    note(tmp_path, model, RAW)
+    write_journal(tmp_path, model, RAW)
     untouched = tokens(model)
     _, again, other = (teach(tmp_path, model, label) for label in ("ham", "ham", "spam"))
-    assert learned(model, RAW) == "spam"
-    assert undo(tmp_path, model, other) == () and learned(model, RAW) == "ham"
+    assert learned_class(model, RAW) == "spam"
+    assert undo(tmp_path, model, other) == () and learned_class(model, RAW) == "ham"
     by_tokens = tokens(model)
-    assert undo(tmp_path, model, again) == () and learned(model, RAW) == "ham", "what the second lesson found"
+    assert undo(tmp_path, model, again) == () and learned_class(model, RAW) == "ham", "what the second lesson found"
     with Classifier.open(model, writable=True) as classifier:
         classifier.forget("ham", RAW)
     assert tokens(model) == untouched
@@ -53,25 +53,25 @@ def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_i
 def test_mail_that_still_lies_there_is_taught_and_kept(model, tmp_path, kept):
     box = maildir.make_folder(tmp_path / "Mail")
     (box / "new" / "1").write_bytes(RAW)
-    note(tmp_path, model, RAW, place=str(box / "new" / "1"))
+    write_journal(tmp_path, model, RAW, place=str(box / "new" / "1"))
     if not kept:
         (box / "new" / "1").unlink()
     batch = teach(tmp_path, model, "ham")
     with Classifier.open(model) as classifier:
         assert classifier.store.execute("SELECT count(*) FROM kept_lessons").fetchone()[0] == 240 + kept
-    assert undo(tmp_path, model, batch) == () and learned(model, RAW) is None
+    assert undo(tmp_path, model, batch) == () and learned_class(model, RAW) is None
 
 
 def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
-    note(tmp_path, model, RAW)
+    write_journal(tmp_path, model, RAW)
     batch = teach(tmp_path, model, "ham")
     with Journal.open(tmp_path / "journal") as journal:
         entry = journal.last_verdict(digest(RAW))
         with journal.writing():
             journal.execute("UPDATE verdicts SET token_rules = 'other'")
         (problem,) = Teacher(model, None).teach(journal, [entry.position], True).problems
-        assert "no longer uses the tokens" in problem and learned(model, RAW) == "ham"
+        assert "no longer uses the tokens" in problem and learned_class(model, RAW) == "ham"
         with journal.writing():
             journal.execute("DELETE FROM verdicts")
         (problem,) = Teacher(model, None).undo(journal, journal.corrections(batch)).problems
-    assert "the message that was taught as ham" in problem and learned(model, RAW) == "ham"
+    assert "the message that was taught as ham" in problem and learned_class(model, RAW) == "ham"

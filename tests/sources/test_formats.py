@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from mail import write
+from mail import write_file
 
 from spamnb.errors import SpamnbError
 from spamnb.sources.formats import NotMail, foreign_format
@@ -16,7 +16,7 @@ MAIL = b"From: a@example.org\nSubject: tea\n\nAt four?\n"
 
 
 def packed(folder: Path, kind: str) -> bytes:
-    write(folder / "packed/ham/1", MAIL)
+    write_file(folder / "packed/ham/1", MAIL)
     return Path(shutil.make_archive(str(folder / "made"), kind, folder / "packed")).read_bytes()
 
 
@@ -45,8 +45,8 @@ CASES = [
 def test_what_is_no_mail_is_named_and_left_out(tmp_path: Path, name: str, make, what: str) -> None:
     content = make(tmp_path)
     for copy in (name, f"second {name}"):
-        write(tmp_path / "ham" / copy, content)
-    write(tmp_path / "ham/zz", MAIL)
+        write_file(tmp_path / "ham" / copy, content)
+    write_file(tmp_path / "ham/zz", MAIL)
     told: list[str] = []
     found = list(find_labelled_entries([f"ham={tmp_path}/ham"], lambda name, error: told.append(str(error))))
     for entry in found[:-1]:  # what stands behind the first that can be read is told by whoever reads it
@@ -61,8 +61,8 @@ def test_what_is_no_mail_is_named_and_left_out(tmp_path: Path, name: str, make, 
 
 def test_a_source_without_mail_is_an_error_and_one_with_some_is_not(tmp_path: Path) -> None:
     for number in range(3):
-        write(tmp_path / f"ham/{number}.pdf", b"%PDF-1.7")
-    write(tmp_path / "spam/1", MAIL)
+        write_file(tmp_path / f"ham/{number}.pdf", b"%PDF-1.7")
+    write_file(tmp_path / "spam/1", MAIL)
     with pytest.raises(SpamnbError, match=r"ham: none of its 3 files or lines can be read.*; .*0\.pdf: a PDF document"):
         list(find_labelled_entries([str(tmp_path)], pytest.fail))
     told: list[str] = []

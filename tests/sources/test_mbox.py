@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mail import never, write
+from mail import fail, write_file
 
 from spamnb.sources import entries, mbox
 
@@ -86,10 +86,10 @@ def test_unquoted_takes_one_mark_and_leaves_the_headers(tmp_path: Path) -> None:
     raw = b"From a 1:00\n>From uucp!b\nSubject: x\n\n>From me\n>>From you\n> From\nx >From\n"
     plain = b"From a 1:00\n>From uucp!b\nSubject: x\n\nFrom me\n>From you\n> From\nx >From\n"
     bare = b"From b 1:00\n>From x\n"
-    box = write(tmp_path / "box", raw + b"\n" + bare)
-    packed = write(tmp_path / "box.gz", gzip.compress(box.read_bytes()))
+    box = write_file(tmp_path / "box", raw + b"\n" + bare)
+    packed = write_file(tmp_path / "box.gz", gzip.compress(box.read_bytes()))
     for path in (box, packed):
-        found = [(entry.name, entry.read()) for entry in mbox.file_entries("ham", str(path), never)]
+        found = [(entry.name, entry.read()) for entry in mbox.file_entries("ham", str(path), fail)]
         assert found == [(f"{path}#1", plain), (f"{path}#2", bare)]
 
 

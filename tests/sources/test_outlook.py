@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mail import write
+from mail import write_file
 
 from spamnb.errors import SpamnbError
 from spamnb.sources import outlook
@@ -157,11 +157,11 @@ def test_strings_of_eight_bits_are_in_the_code_page_of_the_message() -> None:
 
 
 def test_a_msg_is_a_source_like_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path / "ham/a.msg", compound(WHOLE))
+    path = write_file(tmp_path / "ham/a.msg", compound(WHOLE))
     for found in (find_labelled_entries([f"ham={tmp_path}/ham"], pytest.fail), find_entries([str(path)], pytest.fail)):
         [entry] = found
         assert b"\nX-Last: yes\n" in entry.read() and entry.read() == entry.read()
-    document = write(tmp_path / "a.doc", compound({"WordDocument": b"x" * 5000, "1Table": b"y"}))
+    document = write_file(tmp_path / "a.doc", compound({"WordDocument": b"x" * 5000, "1Table": b"y"}))
     with pytest.raises(NotMail, match="an older Office document, not mail"):
         Entry(None, "a", str(document)).read()
     monkeypatch.setitem(sys.modules, "olefile", None)

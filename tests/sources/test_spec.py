@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from commands import run
-from mail import write
+from mail import write_file
 from reading import Unreadable, read
 
 from spamnb.errors import SpamnbError, in_options
@@ -26,7 +26,7 @@ def names(root: Path, *specs: object, unreadable: Unreadable | None = None) -> l
 
 def test_folder_per_class_in_order_with_nested_folders(tmp_path: Path) -> None:
     for name in ("spam/b", "spam/a", "spam/2001/may/c", "ham/z", "ham/2002/y", "ham/10"):
-        write(tmp_path / name, name.encode())
+        write_file(tmp_path / name, name.encode())
     in_order = ["ham/10", "ham/z", "ham/2002/y", "spam/a", "spam/b", "spam/2001/may/c"]
     assert names(tmp_path) == in_order
     assert [(label, raw.decode()) for label, _, raw in read(tmp_path)] == [(n.split("/")[0], n) for n in in_order]
@@ -34,8 +34,8 @@ def test_folder_per_class_in_order_with_nested_folders(tmp_path: Path) -> None:
 
 def test_what_is_no_message(tmp_path: Path) -> None:
     for name in ("ham/1", "ham/.hidden", "ham/cmds", "ham/.git/config", ".cache/x", "new/1"):
-        write(tmp_path / name)  # a class may be called as a part of a Maildir
-    write(tmp_path / "ham/empty", b"")
+        write_file(tmp_path / name)  # a class may be called as a part of a Maildir
+    write_file(tmp_path / "ham/empty", b"")
     (tmp_path / "spam/empty folder").mkdir(parents=True)
     os.mkfifo(tmp_path / "ham/fifo")  # opening one for reading would wait for ever
     with socket.socket(socket.AF_UNIX) as server:
@@ -50,8 +50,8 @@ def test_what_is_no_message(tmp_path: Path) -> None:
 
 
 def test_symbolic_links(tmp_path: Path) -> None:
-    write(tmp_path / "elsewhere/letter")
-    write(tmp_path / "mail/ham/1")
+    write_file(tmp_path / "elsewhere/letter")
+    write_file(tmp_path / "mail/ham/1")
     for name, target in (("loop", tmp_path / "mail"), ("self", "self"), ("linked", "../../elsewhere"), ("none", "x")):
         (tmp_path / "mail/ham" / name).symlink_to(target)
     unreadable: Unreadable = []
@@ -59,7 +59,7 @@ def test_symbolic_links(tmp_path: Path) -> None:
     told = [(os.path.basename(name), getattr(error, "errno", 0)) for name, error in unreadable]
     assert told == [("none", errno.ENOENT), ("self", errno.ELOOP)]
     for number in range(10):  # ten folders that each link to all ten: the paths through them are without number
-        write(tmp_path / f"many/ham/{number}/message")
+        write_file(tmp_path / f"many/ham/{number}/message")
         for other in range(10):
             (tmp_path / f"many/ham/{number}/to{other}").symlink_to(tmp_path / f"many/ham/{other}")
     assert len(read(tmp_path / "many")) == 10
@@ -67,7 +67,7 @@ def test_symbolic_links(tmp_path: Path) -> None:
 
 def test_unreadable_file_and_folder_are_reported_and_the_run_goes_on(tmp_path: Path) -> None:
     for name in ("ham/a/1", "ham/b", "ham/c", "ham/d/1", "readme.txt", "stray"):
-        write(tmp_path / name)
+        write_file(tmp_path / name)
     told: list[str] = []
     seen = []
 
@@ -84,9 +84,9 @@ def test_unreadable_file_and_folder_are_reported_and_the_run_goes_on(tmp_path: P
 
 
 def test_names_fit_a_terminal_and_paths_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path / "ham/line\nfeed\x1b[31m", b"1")
-    write(Path(os.fsdecode(os.fsencode(tmp_path / "ham/latin-") + b"\xe9")), b"2")
-    write(tmp_path / "letter=1.eml", b"3")
+    write_file(tmp_path / "ham/line\nfeed\x1b[31m", b"1")
+    write_file(Path(os.fsdecode(os.fsencode(tmp_path / "ham/latin-") + b"\xe9")), b"2")
+    write_file(tmp_path / "letter=1.eml", b"3")
     monkeypatch.setenv("HOME", str(tmp_path))
     result = read("good=~/ham", f"bad={tmp_path}/letter=1.eml")
     assert sorted((label, raw) for label, _, raw in result) == [("bad", b"3"), ("good", b"1"), ("good", b"2")]
@@ -102,8 +102,8 @@ def test_maildir_against_the_standard_library(tmp_path: Path) -> None:
             message.set_subdir("cur")
             message.set_flags("S")
             box[key] = message
-    write(tmp_path / "Maildir/tmp/half", b"Subject: half written\n")
-    write(tmp_path / "Maildir/dovecot-uidlist", b"3 V1\n")
+    write_file(tmp_path / "Maildir/tmp/half", b"Subject: half written\n")
+    write_file(tmp_path / "Maildir/dovecot-uidlist", b"3 V1\n")
     box.add_folder("Junk").add(b"Subject: junk\n\n")
     got = sorted(raw for _, _, raw in read(f"ham={tmp_path}/Maildir"))
     assert got == sorted(box.get_bytes(key) for key in box.iterkeys())
@@ -132,10 +132,10 @@ def test_a_maildir_says_which_folders_it_does_not_read(tmp_path: Path) -> None:
 def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path) -> None:
     box = tmp_path / "Maildir"
     mailbox.Maildir(box)
-    write(box / "new/1")
+    write_file(box / "new/1")
     spec = f"ham={box}"
     assert not list(source_notes(spec))  # filled by a program
-    write(box / "cur/2:2,S")
+    write_file(box / "cur/2:2,S")
     [note] = source_notes(spec)
     assert "ham includes 1 message in new" in note and note.endswith(f"; to leave new mail out, name {box}/cur")
     assert len(read(f"{spec}/cur")) == 1 and not list(source_notes(f"{spec}/cur"))
@@ -156,7 +156,7 @@ def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
     [note] = source_notes(f"ham={tmp_path}/Mail")
     assert "2 folders not read: Junk, Trash" in note
     assert [raw.split()[1] for _, _, raw in read(f"spam={tmp_path}/Mail/Junk")] == [b"Junk"]
-    write(tmp_path / "corpus/ham/Junk/1", b"a folder that is no Maildir is what it was")
+    write_file(tmp_path / "corpus/ham/Junk/1", b"a folder that is no Maildir is what it was")
     assert len(read(f"ham={tmp_path}/corpus/ham")) == 1
 
 
@@ -165,17 +165,17 @@ def test_mh_against_the_standard_library(tmp_path: Path) -> None:
     for number in range(12):
         box.add(f"Subject: {number}\n\nbody\n".encode())
     box.set_sequences({"unseen": [1, 2]})
-    write(tmp_path / "inbox/,3", b"Subject: removed\n\n")
+    write_file(tmp_path / "inbox/,3", b"Subject: removed\n\n")
     expected = [box.get_bytes(key) for key in sorted(box.iterkeys())]
     assert [raw for _, _, raw in read(f"ham={tmp_path}/inbox")] == expected
 
 
 def test_mbox_in_a_folder_is_known_by_its_name(tmp_path: Path) -> None:
     two = b"From a@example.org Mon Jan  1 00:00:00 2001\nSubject: 1\n\nx\n\nFrom b@example.org 1:02\nSubject: 2\n\ny\n"
-    write(tmp_path / "ham/list.mbox", two)
-    write(tmp_path / "ham/list2.mbox.gz", gzip.compress(two))
-    write(tmp_path / "ham/00001", two)
-    write(tmp_path / "ham/plain.mbox", b"Subject: no mbox\n\n")
+    write_file(tmp_path / "ham/list.mbox", two)
+    write_file(tmp_path / "ham/list2.mbox.gz", gzip.compress(two))
+    write_file(tmp_path / "ham/00001", two)
+    write_file(tmp_path / "ham/plain.mbox", b"Subject: no mbox\n\n")
     found = ["00001", "list.mbox#1", "list.mbox#2", "list2.mbox.gz#1", "list2.mbox.gz#2", "plain.mbox"]
     assert names(tmp_path / "ham", tmp_path) == found
 
@@ -185,9 +185,9 @@ def test_an_mbox_that_is_not_called_one_is_refused_and_no_single_message(tmp_pat
     line = b"From ann@example.org  Thu Aug 22 12:36:23 2002\n"
     one = line + b"Subject: one\n\nFrom now on\n\nFrom the early train\n\n>" + line + b"Subject: x\n"
     several = one + b"\n" + line + b"Subject: two\n\nbody\n"
-    write(tmp_path / "ham" / "1.eml", one.replace(b"\n", newline))
-    write(tmp_path / "ham" / "Inbox", several.replace(b"\n", newline))
-    write(tmp_path / "spam" / "Local Folders" / "Junk", several.replace(b"\n", newline))
+    write_file(tmp_path / "ham" / "1.eml", one.replace(b"\n", newline))
+    write_file(tmp_path / "ham" / "Inbox", several.replace(b"\n", newline))
+    write_file(tmp_path / "spam" / "Local Folders" / "Junk", several.replace(b"\n", newline))
     told = Unreadable()
     assert names(tmp_path / "ham", f"ham={tmp_path / 'ham'}", unreadable=told) == ["1.eml"]
     assert "a mailbox of several messages" in str(told)
@@ -203,10 +203,10 @@ def test_an_mbox_that_is_not_called_one_is_refused_and_no_single_message(tmp_pat
 
 def test_a_message_alone_in_its_file_is_the_same_message_as_on_standard_input(tmp_path: Path) -> None:
     raw = b"From a 1:00\nSubject: 4\n\n>From here on\n"
-    for path in (write(tmp_path / "box", raw), write(tmp_path / "box.gz", gzip.compress(raw))):
+    for path in (write_file(tmp_path / "box", raw), write_file(tmp_path / "box.gz", gzip.compress(raw))):
         assert [(entry.name, entry.read()) for entry in find_entries([str(path)], pytest.fail)] == [(str(path), raw)]
         assert [entry.read() for entry in find_labelled_entries([f"ham={path}"], pytest.fail)] == [raw]
-    empty = write(tmp_path / "empty", b"")  # as a spool without mail: no error, but the command says so
+    empty = write_file(tmp_path / "empty", b"")  # as a spool without mail: no error, but the command says so
     assert not list(find_entries([str(empty)], pytest.fail))
 
 
@@ -215,10 +215,10 @@ def test_compressed_messages_as_dovecot_keeps_them(tmp_path: Path) -> None:
     zstd = bytes.fromhex("28b52ffd0458290000") + b"hello" + bytes(4)
     kept = bz2.compress(b"Subject: z\n\nhello"), lzma.compress(b"Subject: z\n\nhello"), lz4, zstd
     for number, raw in enumerate(kept):
-        write(tmp_path / f"cur/{number}", raw)
-    write(tmp_path / "cur/5", gzip.compress(b"Subject: z\n\n"))
-    write(tmp_path / "new/6", b"BZh is how bzip2 begins")
-    write(tmp_path / "new/7", gzip.compress(b"Subject: cut\n\n" * 9)[:-12])
+        write_file(tmp_path / f"cur/{number}", raw)
+    write_file(tmp_path / "cur/5", gzip.compress(b"Subject: z\n\n"))
+    write_file(tmp_path / "new/6", b"BZh is how bzip2 begins")
+    write_file(tmp_path / "new/7", gzip.compress(b"Subject: cut\n\n" * 9)[:-12])
     told: Unreadable = []
     assert [raw[:9] for _, _, raw in read(f"ham={tmp_path}", unreadable=told)] == [b"Subject: ", b"BZh is ho"]
     assert [str(error).count("a format other than gzip") for _, error in told] == [1, 1, 1, 1, 0]
@@ -230,10 +230,10 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
         monkeypatch.setattr(f"spamnb.sources.{module}.MAX_MESSAGE", 1000)
     long = b"From a 1:00\nSubject: long\n\n" + b"0123456\n" * 1000
     both = b"From z 0:59\nSubject: 0\n\n.\n\n" + long + b"\nFrom b 2:00\nSubject: short\n\nx\n"
-    write(tmp_path / "box", both)
-    write(tmp_path / "box.gz", gzip.compress(both))
-    write(tmp_path / "bomb/0")
-    write(tmp_path / "bomb/1", gzip.compress(b"Subject: bomb\n\n" + bytes(10**7)))
+    write_file(tmp_path / "box", both)
+    write_file(tmp_path / "box.gz", gzip.compress(both))
+    write_file(tmp_path / "bomb/0")
+    write_file(tmp_path / "bomb/1", gzip.compress(b"Subject: bomb\n\n" + bytes(10**7)))
     for spec, readable in (("box", 2), ("box.gz", 2), ("bomb", 1)):
         unreadable: Unreadable = []
         assert len(read(f"ham={tmp_path}/{spec}", unreadable=unreadable)) == readable, spec
@@ -262,8 +262,8 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
 )
 def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, spec: str, what: str) -> None:
     for name in ("loose/1", "Maildir/cur/1", "Maildir/new/1", "Maildir/tmp/1"):
-        write(tmp_path / name)
-    write(tmp_path / "empty", b"")
+        write_file(tmp_path / name)
+    write_file(tmp_path / "empty", b"")
     (tmp_path / "nothing").mkdir()
     with pytest.raises(SpamnbError) as caught:
         find_labelled_entries(

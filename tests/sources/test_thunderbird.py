@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 import reading
-from mail import write
+from mail import write_file
 from reading import Unreadable
 
 from spamnb.errors import SpamnbError
@@ -78,7 +78,7 @@ def test_one_folder_is_a_class(profile: Path) -> None:
     mailbox(Path(local) / "Lists.sbd/one", message("1"), message("2", "0008"))
     mailbox(Path(local) / "Lists.sbd/two", message("3"))
     assert read(f"lists={local}/Lists.sbd") == [("lists", "1"), ("lists", "3")]
-    write(profile / "Mail/Local Folders/Kept/cur/1.eml", b"Subject: by itself\n\n")  # a file per message
+    write_file(profile / "Mail/Local Folders/Kept/cur/1.eml", b"Subject: by itself\n\n")  # a file per message
     assert ("ham", "by itself") in read(f"thunderbird:{profile}")
 
 
@@ -89,7 +89,7 @@ def test_what_a_sender_writes_does_not_delete_his_message(tmp_path: Path) -> Non
 
 
 def test_what_is_no_thunderbird(tmp_path: Path) -> None:
-    path = write(tmp_path / "empty/a")
+    path = write_file(tmp_path / "empty/a")
     for spec, what in ((path.parent, "no folder of"), (path, "no folder of Thunderbird"), ("b", "no such file")):
         with pytest.raises(SpamnbError, match=what):
             read(f"thunderbird:{spec}")
@@ -140,9 +140,9 @@ TAKEOUT += [
 
 def test_classes_go_by_labels(tmp_path: Path) -> None:
     raw = "".join(TAKEOUT).encode()
-    plain = write(tmp_path / "Takeout/Mail/All mail.mbox", raw)
+    plain = write_file(tmp_path / "Takeout/Mail/All mail.mbox", raw)
     expected = [("ham", "in"), ("spam", "junk"), ("spam", "folded"), ("ham", "comma"), ("spam", "forged")]
-    for source in (plain, plain.parent, tmp_path / "Takeout", write(tmp_path / "1.mbox.gz", gzip.compress(raw))):
+    for source in (plain, plain.parent, tmp_path / "Takeout", write_file(tmp_path / "1.mbox.gz", gzip.compress(raw))):
         told: Unreadable = []
         assert read(f"gmail:{source}", unreadable=told) == expected
         [(name, error)] = told
@@ -152,7 +152,7 @@ def test_classes_go_by_labels(tmp_path: Path) -> None:
 def test_what_is_no_takeout(tmp_path: Path) -> None:
     for raw, said in ((b"PK\3\4", "a ZIP archive, not mail; unpack it"), (b"From a 1:00\n\n.\n", "begin with X-Gmail")):
         with pytest.raises(SpamnbError, match=said):
-            read(f"gmail:{write(tmp_path / 'takeout', raw)}")
+            read(f"gmail:{write_file(tmp_path / 'takeout', raw)}")
 
 
 @pytest.mark.parametrize("value", ['"a', "=?x?q?=FF?=", "=?utf-8?b?" + "A" * 7000, "=?a?q?" * 1200, "a," * 4000])
@@ -170,8 +170,8 @@ def test_the_labels_are_no_evidence_of_what_they_say() -> None:
 
 def test_a_mailbox_of_apple_mail_is_its_messages_without_attachments(tmp_path: Path) -> None:
     mail, data = b"5 bytes\n\nare not enough", tmp_path / "V10/INBOX.mbox/4F2A/Data"
-    path = write(data / "Messages/7.emlx", b"%-10d\n%b<?xml version='1.0'?>\n" % (len(mail), mail))
-    write(data / "Attachments/7/2/notes.txt", b"no message")
+    path = write_file(data / "Messages/7.emlx", b"%-10d\n%b<?xml version='1.0'?>\n" % (len(mail), mail))
+    write_file(data / "Attachments/7/2/notes.txt", b"no message")
     for source in (tmp_path / "V10", path):
         assert [raw for *_, raw in reading.read(f"ham={source}")] == [mail]
 

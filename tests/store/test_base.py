@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from mail import counted, mail, message, train_file
+from mail import count_messages, mail, message, train_file
 
 from spamnb.api.relearning import relearn
 from spamnb.classifier import Classifier
@@ -51,7 +51,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Make a model of each kind, of the same mail."""
     folder = tmp_path_factory.mktemp("shared")
     for kind in KINDS:
-        train_file(folder / kind, counted(mail(15)), Settings(model_type=kind))
+        train_file(folder / kind, count_messages(mail(15)), Settings(model_type=kind))
     return {kind: folder / kind for kind in KINDS}
 
 
@@ -125,14 +125,14 @@ def test_one_lesson_changes_the_answer_and_only_this_users(shared: dict[str, Pat
 
 def test_a_base_that_is_trained_anew_is_followed(tmp_path: Path) -> None:
     base = tmp_path / "base"
-    train_file(base, counted(mail(8)), Settings())
+    train_file(base, count_messages(mail(8)), Settings())
     with user_of(base) as user:
         user.learn("spam", message("ham", 99))
         first = scores(user)
-        train_file(base, counted(mail(20)), Settings(), force=True)
+        train_file(base, count_messages(mail(20)), Settings(), force=True)
         assert scores(user) != first
         assert user.store.totals().documents.tolist() == [20, 20 + 40 // 6]
-        train_file(base, counted(mail(20)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
+        train_file(base, count_messages(mail(20)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
         with pytest.raises(SpamnbError, match=r"its tokens are not those of .*'spamnb upgrade' trains it again"):
             user.classify(b"Subject: x\n\nbody")
         assert relearn(Path(user.store.path), False, lambda name, error: None) == 1
@@ -156,7 +156,7 @@ def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path
     path = tmp_path / "third"
     with pytest.raises(SpamnbError, match="which adds to another model itself"):
         Store.create(path, {"base": str(shared["boolean"].with_name("boolean.user"))})
-    train_file(tmp_path / "other", counted(mail(5)), Settings(model_type="bernoulli"))
+    train_file(tmp_path / "other", count_messages(mail(5)), Settings(model_type="bernoulli"))
     with Store.open(tmp_path / "other") as base, pytest.raises(SpamnbError, match="to a bernoulli model nothing"):
         base.addition()
     with Store.open(shared["boolean"]) as base:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import bag, mail, message
+from mail import mail, make_counts, message
 
 from spamnb.classifier import Classifier
 from spamnb.settings import Settings
@@ -96,8 +96,8 @@ def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: li
         open_ones = [Store.open(path, writable=True) for _ in range(3)]
         open_ones[1].table = open_ones[0].table  # as threads of one process; the third is another process
         for who, (label, tokens), asks in steps:
-            open_ones[who].add(label, bag(tokens))
-            oracle.add(label, bag(tokens))
+            open_ones[who].add(label, make_counts(tokens))
+            oracle.add(label, make_counts(tokens))
             if asks:
                 assert counts(open_ones[who - 1]) == counts(oracle)
                 assert open_ones[who - 1].frequencies() == oracle.frequencies()

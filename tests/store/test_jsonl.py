@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted, imported, mail, message, model_of, train_file
+from mail import count_messages, import_store, mail, make_model, message, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -17,11 +17,11 @@ from spamnb.store.jsonl import MAX_TOKEN_BYTES, export, parse_export
 
 
 def test_export_and_import_round_trip() -> None:
-    store = model_of([*mail(5), ("日本", message("ham", 77))]).store
+    store = make_model([*mail(5), ("日本", message("ham", 77))]).store
     put_arrays(store, {"w": np.eye(2)})
     lines = list(export(store))
     assert all(line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True) for line in lines)
-    with Classifier(imported(lines)) as again:
+    with Classifier(import_store(lines)) as again:
         assert list(export(again.store)) == lines
         assert again.store.frequencies() == store.frequencies()
         assert again.store.totals().vocabulary_size == store.totals().vocabulary_size
@@ -31,11 +31,11 @@ def test_export_and_import_round_trip() -> None:
 
 
 def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path) -> None:
-    train_file(tmp_path / "m", counted(mail(20)), Settings("lda", embedding="lsa:4"))
+    train_file(tmp_path / "m", count_messages(mail(20)), Settings("lda", embedding="lsa:4"))
     with Classifier.open(tmp_path / "m") as first:
         lines = list(export(first.store))
         told = [first.classify(raw).probabilities for _, raw in mail(24)]
-    with Classifier(imported(lines)) as again:
+    with Classifier(import_store(lines)) as again:
         assert list(export(again.store)) == lines
         assert told == [again.classify(raw).probabilities for _, raw in mail(24)]
     at = next(i for i, line in enumerate(lines) if "vector" in line)
@@ -99,9 +99,9 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
     ],
 )
 def test_a_damaged_export_is_refused(change: Callable[[list[str]], list[str]], says: str) -> None:
-    lines = list(export(model_of(mail(20)).store))
-    imported(lines)
+    lines = list(export(make_model(mail(20)).store))
+    import_store(lines)
     damaged = change(lines)
     assert damaged != lines
     with pytest.raises(SpamnbError, match=says):
-        imported(damaged)
+        import_store(damaged)

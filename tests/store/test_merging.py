@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mail import mail, message, model_of, same_counts
+from mail import mail, make_model, message, same_counts
 
 from spamnb.errors import SpamnbError
 from spamnb.store.merging import merge_models
@@ -11,9 +11,9 @@ from spamnb.store.snapshot import read_snapshot
 
 def test_merging_is_learning_both() -> None:
     first, second = mail(4), [*[("spam", message("spam", n)) for n in range(20, 24)], ("list", message("ham", 30))]
-    parts = [read_snapshot(model_of(part).store) for part in (first, second)]
+    parts = [read_snapshot(make_model(part).store) for part in (first, second)]
     merged, repeated = merge_models(parts, ["a", "b"])
-    whole = read_snapshot(model_of([*first, *second]).store)
+    whole = read_snapshot(make_model([*first, *second]).store)
     assert repeated == 0
     assert list(merged.tokens) == list(whole.tokens)
     assert same_counts(merged.counts, whole.counts)
@@ -25,7 +25,7 @@ def test_merging_is_learning_both() -> None:
 
 
 def test_merging_tells_what_was_learned_twice_and_refuses_other_kinds() -> None:
-    model = read_snapshot(model_of(mail(2)).store)
+    model = read_snapshot(make_model(mail(2)).store)
     assert merge_models([model, model], ["a", "b"])[1] == 4
     with pytest.raises(SpamnbError, match="b: its alpha differs from that of a"):
-        merge_models([model, read_snapshot(model_of(mail(2), alpha=1.0).store)], ["a", "b"])
+        merge_models([model, read_snapshot(make_model(mail(2), alpha=1.0).store)], ["a", "b"])

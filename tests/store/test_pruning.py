@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mail import bag, filled, trained, undated
+from mail import make_counts, make_store, rewrite_as_trained, without_months
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -23,32 +23,32 @@ LESSON = st.tuples(st.sampled_from(["ham", "spam"]), st.dictionaries(st.sampled_
 
 
 def sums_of(store: Store) -> list[str]:
-    return [line for line in undated(export(store)) if '"meta"' not in line]
+    return [line for line in without_months(export(store)) if '"meta"' not in line]
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8))
 def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(first: list, then: list) -> None:
-    store = trained(filled(first))
+    store = rewrite_as_trained(make_store(first))
     for label, tokens in then:
-        store.add(label, bag(tokens))
+        store.add(label, make_counts(tokens))
     held = Counter(token for _, tokens in [*first, *then] for token in tokens)
     rare = {token for token, n in held.items() if n == 1}
     without = [(label, {t: n for t, n in tokens.items() if t not in rare}) for label, tokens in [*first, *then]]
     told = count_prunable(store, 0)
     assert prune(store, 0) == told == len(rare)
-    oracle = filled(without)
+    oracle = make_store(without)
     assert sums_of(store) == sums_of(oracle)
     assert store.frequencies() == oracle.frequencies()
     assert store.look_up(WORDS).positions.tolist() == oracle.look_up(WORDS).positions.tolist()
 
 
 def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = trained(filled([("ham", {"a": 1, "b": 1}), ("spam", {"b": 1})]))
+    store = rewrite_as_trained(make_store([("ham", {"a": 1, "b": 1}), ("spam", {"b": 1})]))
     now = this_month()
     for ago, token in ((7, "c"), (3, "d"), (0, "e")):
         monkeypatch.setattr("spamnb.store.token_table.this_month", lambda ago=ago: now - ago)
-        store.add("ham", bag({token: 1}))
+        store.add("ham", make_counts({token: 1}))
     assert count_prunable(store, 6) == 2  # "a" of training and "c"
     assert prune(store, 6) == 2
     assert sorted(read_snapshot(store).tokens) == ["b", "d", "e"]
@@ -59,13 +59,13 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
 @settings(max_examples=30, deadline=None)
 @given(st.lists(LESSON, min_size=1, max_size=6), st.lists(LESSON, max_size=4), st.data())
 def test_forgetting_in_a_pruned_model_leaves_sums_that_can_be(first: list, then: list, data: st.DataObject) -> None:
-    store = trained(filled(first))
+    store = rewrite_as_trained(make_store(first))
     prune(store, 0)
     for label, tokens in then:
-        store.add(label, bag(tokens))
+        store.add(label, make_counts(tokens))
     messages = [*first, *then]
     for n in data.draw(st.lists(st.sampled_from(range(len(messages))), unique=True)):
-        store.add(messages[n][0], bag(messages[n][1]), -1)
+        store.add(messages[n][0], make_counts(messages[n][1]), -1)
         read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
         store.look_up(WORDS)
 
@@ -123,4 +123,4 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
 
 def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
     with pytest.raises(SpamnbError, match="a lda model cannot be pruned"):
-        count_prunable(filled([], **Settings("lda", embedding="lsa:5").as_meta()), 0)
+        count_prunable(make_store([], **Settings("lda", embedding="lsa:5").as_meta()), 0)

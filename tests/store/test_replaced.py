@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from mail import counted, mail, message, train_file
+from mail import count_messages, mail, message, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -17,7 +17,7 @@ from spamnb.settings import Settings
 def train(path: Path, each: int) -> None:
     for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
         name.unlink(missing_ok=True)
-    train_file(path, counted(mail(each)), Settings(), force=True)
+    train_file(path, count_messages(mail(each)), Settings(), force=True)
 
 
 def test_without_a_file_mail_is_judged_and_nothing_learned(tmp_path: Path) -> None:

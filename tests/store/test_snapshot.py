@@ -7,7 +7,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from mail import mail, message, model_of
+from mail import mail, make_model, message
 
 from spamnb.classifier import Classifier
 from spamnb.errors import ModelExists, SpamnbError
@@ -17,7 +17,7 @@ from spamnb.store.store import Store
 
 
 def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
-    path, content = tmp_path / "m", read_snapshot(model_of(mail(2)).store)
+    path, content = tmp_path / "m", read_snapshot(make_model(mail(2)).store)
     with atomic_replace(path, content.meta) as store:
         store.execute("PRAGMA user_version = 1")
     with pytest.raises(SpamnbError, match="older spamnb"):
@@ -31,7 +31,7 @@ def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tm
 
 
 def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
-    path, content = tmp_path / "m", read_snapshot(model_of(mail(2)).store)
+    path, content = tmp_path / "m", read_snapshot(make_model(mail(2)).store)
     with pytest.raises(ModelExists, match="exists already"), atomic_replace(path, content.meta) as store:
         write_snapshot(store, content)
         with Classifier.create(path) as other:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import bag, filled, trained, undated
+from mail import make_counts, make_store, rewrite_as_trained, without_months
 
 from spamnb.errors import SpamnbError
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays, read_vectors
@@ -26,7 +26,7 @@ labelled = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), document
 @settings(max_examples=30, deadline=None)
 @given(labelled)
 def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
-    store = filled(messages)
+    store = make_store(messages)
     totals = store.totals()
     assert totals.classes == tuple(sorted({label for label, _ in messages}))
     words = sorted({token for _, tokens in messages for token in tokens})
@@ -51,13 +51,13 @@ def test_trained_and_learned_sums_add_up(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spamnb.store.token_table.MAX_CELLS", most)
-        both, learned = trained(filled(messages[:first])), filled(messages)
+        both, learned = rewrite_as_trained(make_store(messages[:first])), make_store(messages)
         for label, tokens in messages[first:]:
-            both.add(label, bag(tokens))
+            both.add(label, make_counts(tokens))
         for store in (both, learned):
             for n in sorted(forgotten & set(range(len(messages)))):
-                store.add(messages[n][0], bag(messages[n][1]), -1)
-        assert undated(export(both)) == undated(export(learned))
+                store.add(messages[n][0], make_counts(messages[n][1]), -1)
+        assert without_months(export(both)) == without_months(export(learned))
         words = sorted({token for _, tokens in messages for token in tokens})
         assert both.look_up(words).positions.tolist() == learned.look_up(words).positions.tolist()
         assert both.look_up(words).occurrences.tolist() == learned.look_up(words).occurrences.tolist()
@@ -66,19 +66,19 @@ def test_trained_and_learned_sums_add_up(
 
 
 def test_a_class_without_messages_cannot_lose_one() -> None:
-    store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
-    store.add("ham", bag({"a": 1}), -1)
+    store = make_store([("ham", {"a": 1}), ("spam", {"b": 1})])
+    store.add("ham", make_counts({"a": 1}), -1)
     before = list(export(store))
     for tokens in ({"a": 1}, {"b": 1}, {}):
         with pytest.raises(SpamnbError, match="holds no message"):
-            store.add("ham", bag(tokens), -1)
+            store.add("ham", make_counts(tokens), -1)
         assert list(export(store)) == before
 
 
 def test_no_token_loses_more_than_it_has() -> None:
     """Others may have been pruned since a message was learned, and what is left of it is subtracted."""
-    store = filled([("ham", {"a": 2}), ("ham", {"a": 1, "c": 1}), ("spam", {"b": 1})])
-    store.add("ham", bag({"a": 9, "b": 1, "d": 4}), -1)
+    store = make_store([("ham", {"a": 2}), ("ham", {"a": 1, "c": 1}), ("spam", {"b": 1})])
+    store.add("ham", make_counts({"a": 9, "b": 1, "d": 4}), -1)
     content = read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
     assert sorted(content.tokens) == ["a", "b", "c"] and content.documents.tolist() == [1, 1]
     found = store.look_up(["a", "b", "c"])
@@ -87,12 +87,12 @@ def test_no_token_loses_more_than_it_has() -> None:
 
 def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spamnb.store.store.MAX_CLASSES", 2)
-    store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
+    store = make_store([("ham", {"a": 1}), ("spam", {"b": 1})])
     before = list(export(store))
     with pytest.raises(SpamnbError, match="more than 2 classes; was a folder of folders given"):
-        store.add("list", bag({"a": 1}))
+        store.add("list", make_counts({"a": 1}))
     assert list(export(store)) == before
-    store.add("ham", bag({"b": 1}))
+    store.add("ham", make_counts({"b": 1}))
 
 
 def test_what_was_opened_to_be_read_is_not_written(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -
 
 @pytest.mark.parametrize("array", [[np.nan], [np.inf], ["x"], [1j], np.zeros(3, "M8[s]")])
 def test_arrays_hold_finite_numbers(array: Any) -> None:
-    store = filled([])
+    store = make_store([])
     put_arrays(store, {"w": np.array(array)})
     with pytest.raises(SpamnbError, match="array w does not hold what it should"):
         read_arrays(store)
@@ -159,7 +159,7 @@ def test_arrays_hold_finite_numbers(array: Any) -> None:
 
 @pytest.mark.parametrize("shape", ["3", "[-1]", "[4]", "[true, 3]", "[1.0, 3]", '["3"]', "[[3]]", "[3], 1", '[3]], ["'])
 def test_arrays_have_the_shape_that_is_said(shape: str) -> None:
-    store = filled([])
+    store = make_store([])
     put_arrays(store, {"w": np.arange(3)})
     store.execute("UPDATE meta SET value = ? WHERE content NOT NULL", (f'["<i8", {shape}]',))
     with pytest.raises(SpamnbError, match=r"array w does not hold what it should|w in table meta|value in table meta"):
@@ -167,7 +167,7 @@ def test_arrays_have_the_shape_that_is_said(shape: str) -> None:
 
 
 def test_vectors_hold_finite_numbers() -> None:
-    store = filled([("ham", {"a": 1, "b": 1})])
+    store = make_store([("ham", {"a": 1, "b": 1})])
     put_vectors(store, ["a", "b"], np.array([[1.0, 2.0], [np.nan, 3.0]]))
     assert read_vectors(store, ["a", "c"])["a"].tolist() == [1.0, 2.0]
     with pytest.raises(SpamnbError, match="vectors that hold no numbers"):
@@ -190,7 +190,7 @@ def test_vectors_hold_finite_numbers() -> None:
     ],
 )
 def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> None:
-    store = filled([("ham", {"a": 1, "b": 3})])
+    store = make_store([("ham", {"a": 1, "b": 3})])
     assert store.frequencies() == [{0: 0, 1: 2}]
     store.execute(spoil)
     store.drop_cache()
@@ -203,20 +203,20 @@ def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> Non
 def test_one_change_of_many_messages_is_many_changes_of_one(
     messages: list[tuple[str, dict[str, int]]], data: st.DataObject
 ) -> None:
-    words, together, apart = ["a", "b", "c", "ü", "日本"], filled([]), filled([])
+    words, together, apart = ["a", "b", "c", "ü", "日本"], make_store([]), make_store([])
     forgotten = data.draw(st.lists(st.sampled_from(range(len(messages))), unique=True)) if messages else []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spamnb.store.token_table.MAX_ROWS", data.draw(st.sampled_from([1, 6, 1000])))
         with together.writing():
             for label, tokens in messages:
-                together.add(label, bag(tokens))
+                together.add(label, make_counts(tokens))
                 found = together.look_up(words)
-                apart.add(label, bag(tokens))
+                apart.add(label, make_counts(tokens))
                 same = apart.look_up(words)
                 assert found.document_counts.tolist() == same.document_counts.tolist()
                 assert found.occurrences.tolist() == same.occurrences.tolist()
                 assert together.frequencies() == apart.frequencies()
             for n in forgotten:
-                together.add(messages[n][0], bag(messages[n][1]), -1)
-                apart.add(messages[n][0], bag(messages[n][1]), -1)
+                together.add(messages[n][0], make_counts(messages[n][1]), -1)
+                apart.add(messages[n][0], make_counts(messages[n][1]), -1)
         assert list(export(together)) == list(export(apart))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import counted, imported, mail, message, train_file
+from mail import count_messages, import_store, mail, message, train_file
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -34,7 +34,7 @@ from spamnb.store.stored_messages import (
 
 @pytest.fixture
 def classifier(tmp_path: Path) -> Iterator[Classifier]:
-    train_file(tmp_path / "m", counted(mail(3)), Settings())
+    train_file(tmp_path / "m", count_messages(mail(3)), Settings())
     with Classifier.open(tmp_path / "m", writable=True) as made:
         yield made
 
@@ -151,7 +151,7 @@ def test_spoilt_lessons_are_not_imported(classifier: Classifier, spoilt: dict[st
     assert "kept" in lines[-2]
     lines[-2] = json.dumps({**json.loads(lines[-2]), **spoilt})
     with pytest.raises(SpamnbError, match=f"^x: (line {len(lines) - 1} is not of an exported model|.* kept_lessons)"):
-        imported(lines, "x")
+        import_store(lines, "x")
 
 
 @pytest.mark.parametrize("value", [-1, "64", None, 1e9, True, float("nan")])
