@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
 
 class PoissonFeatures(NamedTuple):
-    """Independent counts, drawn and judged as scipy does it with multivariate_normal."""
+    """Independent counts, with the methods of scipy's multivariate_normal."""
 
     rates: np.ndarray
 

@@ -1,11 +1,11 @@
-"""An account on a real Dovecot for a long time: no message may be lost, doubled, moved twice or marked as read.
+"""Test an account on a real Dovecot for a long time: no message may be lost, doubled, moved twice or marked as read.
 
     python scripts/soak_imap.py [--minutes 60] [--kill-every 120]
 
-Mail arrives while ``spamnb watch --sort`` runs, a person moves some of it, and the server is killed now and then. At
-the end each message must be in one folder and unread: where the person put it last, or else where the verdict on it in
-the journal of watch sends it. SPAMNB_MAIL_ROOT names the folder that Dovecot was unpacked into, as for the tests; needs
-root.
+While ``spamnb watch --sort`` runs, mail arrives, a person moves some messages, and the server is killed at random
+times. At the end each message must be unread and in one folder: the folder to which the person moved it last, or else
+the folder of its verdict in the journal. SPAMNB_MAIL_ROOT names the folder with the unpacked Dovecot, as for the tests.
+The script must run as root.
 """
 
 from __future__ import annotations
@@ -34,15 +34,17 @@ from spamnb.classifier import Classifier  # noqa: E402
 from spamnb.journal.journal import Journal  # noqa: E402
 from spamnb.reader.message import digest  # noqa: E402
 
-LOST = (imaplib.IMAP4.error, OSError, AssertionError)  # of a person's client when the server is killed
+CONNECTION_ERRORS = (imaplib.IMAP4.error, OSError, AssertionError)  # of the person's client when the server is killed
 FOLDERS = ("INBOX", "Junk", "Work", "Trash")
 
 
-def at_work(server: Server, watch: Watch, minutes: float, kill_every: float) -> tuple[dict[str, bytes], dict[str, str]]:
-    """All mail that arrived by its Message-ID; and where a person put some of it, or "" where that is not known."""
+def deliver_and_move(
+    server: Server, watch: Watch, minutes: float, kill_every: float
+) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return {Message-ID: message} of all mail, and {Message-ID: folder or "" if unknown} of the person's moves."""
     chance, counts = random.Random(19), Counter[str]()
-    arrived: dict[str, bytes] = {}
-    put: dict[str, str] = {}
+    messages: dict[str, bytes] = {}
+    folder_of: dict[str, str] = {}
     ends, next_kill = time.monotonic() + 60 * minutes, time.monotonic() + kill_every
     while time.monotonic() < ends:
         assert watch.process.poll() is None, watch.said[-2000:]
@@ -50,53 +52,55 @@ def at_work(server: Server, watch: Watch, minutes: float, kill_every: float) -> 
             with server.person() as person:
                 while time.monotonic() < min(ends, next_kill):
                     for label in ("ham", "spam"):
-                        raw = message(label, 10_000 + len(arrived))
-                        arrived[key_of(raw)] = raw
-                        put[key_of(raw)] = ""  # until the server has said that it has it
+                        raw = message(label, 10_000 + len(messages))
+                        messages[key_of(raw)] = raw
+                        folder_of[key_of(raw)] = ""  # unknown until the server confirms the delivery
                         person.deliver(raw)
-                        del put[key_of(raw)]
+                        del folder_of[key_of(raw)]
                     time.sleep(chance.expovariate(1.0))
                     if chance.random() < 0.3:
-                        counts["moves by a person"] += moved(person, chance, list(arrived), put)
-        except LOST:
+                        counts["moves by a person"] += move_one(person, chance, list(messages), folder_of)
+        except CONNECTION_ERRORS:
             time.sleep(1)
         if time.monotonic() > next_kill:
             server.kill()
             server.start()
             counts["kills"] += 1
             next_kill = time.monotonic() + kill_every * chance.uniform(0.5, 1.5)
-    print(f"{len(arrived):,} messages, {dict(counts)}", flush=True)
-    return arrived, put
+    print(f"{len(messages):,} messages, {dict(counts)}", flush=True)
+    return messages, folder_of
 
 
-def moved(person: Person, chance: random.Random, names: list[str], put: dict[str, str]) -> bool:
-    """Move a message from where it is to another folder; False where the filter moved it meanwhile."""
+def move_one(person: Person, chance: random.Random, names: list[str], folder_of: dict[str, str]) -> bool:
+    """Move a random message to another folder; return whether it was moved, and not by the filter meanwhile."""
     name, target = chance.choice(names), chance.choice(FOLDERS)
     places = person.mail().get(name, [])
     if len(places) != 1 or places[0][0] == target:
         return False
-    before, put[name] = put.get(name), ""
+    before, folder_of[name] = folder_of.get(name), ""
     try:
         person.move(name, places[0][0], target)
     except AssertionError:
-        put |= {name: before} if before is not None else {}
+        folder_of |= {name: before} if before is not None else {}
         return False
-    put[name] = target
+    folder_of[name] = target
     return True
 
 
-def wrong_with(found: FoldersOfMail, arrived: dict[str, bytes], put: dict[str, str], journal: Path) -> list[str]:
-    """Each message that is lost, doubled, marked as read, or not where it should be."""
-    wrong = []
-    with Journal.open(journal) as kept:
-        for name, raw in arrived.items():
-            places, noted = found.get(name, []), kept.last_verdict(digest(raw))
-            # Without a note its connection was lost when it had been moved.
-            expected = put.get(name) or ("INBOX" if noted is not None and noted.verdict != "spam" else "Junk")
-            nobody_knows = put.get(name) == "" and len(places) < 2  # the server was killed before it answered
-            if not nobody_knows and places != [(expected, "")]:
-                wrong.append(f"{name}: {places}, not {expected}")
-    return wrong
+def find_errors(
+    mail_folders: FoldersOfMail, messages: dict[str, bytes], folder_of: dict[str, str], journal: Path
+) -> list[str]:
+    """Return a line for each message that is lost, doubled, marked as read, or in the wrong folder."""
+    errors = []
+    with Journal.open(journal) as opened_journal:
+        for name, raw in messages.items():
+            places, entry = mail_folders.get(name, []), opened_journal.last_verdict(digest(raw))
+            # A message without an entry was moved to Junk just before the connection was lost.
+            expected = folder_of.get(name) or ("INBOX" if entry is not None and entry.verdict != "spam" else "Junk")
+            is_unknown = folder_of.get(name) == "" and len(places) < 2  # the server was killed before it answered
+            if not is_unknown and places != [(expected, "")]:
+                errors.append(f"{name}: {places}, not {expected}")
+    return errors
 
 
 def main() -> None:
@@ -118,13 +122,13 @@ def main() -> None:
         os.environ.update(server.login, HOME=str(folder), XDG_DATA_HOME=str(folder), XDG_CONFIG_HOME=str(folder))
         arguments = ["--sort", "--journal", str(journal), "-m", str(model), server.url]
         watch = stack.enter_context(watching(folder, *arguments))
-        arrived, put = at_work(server, watch, options.minutes, options.kill_every)
-        time.sleep(40)  # the pause of watch after a server that was lost is half a minute at most
+        messages, folder_of = deliver_and_move(server, watch, options.minutes, options.kill_every)
+        time.sleep(40)  # after a lost connection watch waits for at most half a minute
         with server.person() as person:
-            found = person.mail()
+            mail_folders = person.mail()
         print("watch:", dict(Counter(line.split("\t")[0].split(":")[0] for line in watch.said.splitlines())))
-        if wrong := wrong_with(found, arrived, put, journal):
-            sys.exit("\n".join(wrong))
+        if errors := find_errors(mail_folders, messages, folder_of, journal):
+            sys.exit("\n".join(errors))
         print("each message is in its folder, and none is marked as read")
 
 

@@ -1,11 +1,12 @@
-"""How much mail ``spamnb serve`` judges and is taught a second, with real messages over several connections.
+"""Measure how many messages ``spamnb serve`` classifies and learns per second, over several connections.
 
     python scripts/soak_server.py --model MODEL spam=FOLDER ham=FOLDER [--seconds 30] [--connections 8] [--tell 0.05]
 
-A server is started on a copy of the model. Each connection asks about one message after the other, and teaches a share
-of them (``--tell``) the class of their folder. Printed are messages a second, the server's CPU time for each without
-its start, the 50th and 99th percentile of the time to an answer, and errors. The exit status is 1 where there was one.
-With ``--python`` another version of spamnb serves: what stands before ``-m spamnb``, as ``env PYTHONPATH=… python``.
+The server uses a copy of the model. Each connection sends one message after the other; the server learns a share of
+them (``--tell``) in the class of their folder, and classifies the others. The script prints messages per second, CPU
+time per message without the start of the server, the 50th and 99th percentile of the time to an answer, and errors.
+With errors the exit status is 1. ``--python`` is the command before ``-m spamnb``, such as ``env PYTHONPATH=… python``
+for another version of spamnb.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ class Message(NamedTuple):
     raw: bytes
 
 
-class Answered(NamedTuple):
-    """What one connection after the other met."""
+class Answers(NamedTuple):
+    """Times and errors of one connection."""
 
-    seconds: list[float]  # until each verdict
-    lesson_seconds: list[float]  # until each TELL was answered
+    verdict_seconds: list[float]
+    learning_seconds: list[float]
     errors: list[str]
 
 
@@ -53,9 +54,9 @@ def ask(port: int, method: str, raw: bytes, *headers: str) -> bytes:
         return b"".join(iter(lambda: client.recv(1 << 16), b""))
 
 
-def load(port: int, mail: list[Message], share: float, seed: int, end: float) -> Answered:
-    """Ask and teach until ``end``."""
-    chance, answered = random.Random(seed), Answered([], [], [])
+def load(port: int, mail: list[Message], share: float, seed: int, end: float) -> Answers:
+    """Send messages until ``end``."""
+    chance, answers = random.Random(seed), Answers([], [], [])
     while time.monotonic() < end:
         message, teaches = chance.choice(mail), chance.random() < share
         headers = (f"Message-class: {message.label}", "Set: local") if teaches else ()
@@ -64,10 +65,10 @@ def load(port: int, mail: list[Message], share: float, seed: int, end: float) ->
             answer = ask(port, "TELL" if teaches else "CHECK", message.raw, *headers)
         except OSError as error:
             answer = str(error).encode()
-        (answered.lesson_seconds if teaches else answered.seconds).append(time.monotonic() - start)
+        (answers.learning_seconds if teaches else answers.verdict_seconds).append(time.monotonic() - start)
         if b" 0 EX_OK" not in answer[:40]:
-            answered.errors.append(answer[:100].decode(errors="replace"))
-    return answered
+            answers.errors.append(answer[:100].decode(errors="replace"))
+    return answers
 
 
 def cpu_seconds(process: int) -> float:
@@ -90,7 +91,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--tell", type=float, default=0.05, help="share of messages that are taught (.05)")
+    parser.add_argument("--tell", type=float, default=0.05, help="share of messages that are learned (.05)")
     parser.add_argument("--python", default=shlex.quote(sys.executable), help="command of Python for the server")
     options = parser.parse_args()
     sources = [source.partition("=")[::2] for source in options.source]
@@ -104,7 +105,7 @@ def main() -> int:
         events = (json.loads(line) for line in server.stderr if line.startswith(b"{"))
         port = int(next(event["address"] for event in events if event["event"] == "listening").rpartition(":")[2])
         with ThreadPoolExecutor(options.connections + 1) as executor:
-            executor.submit(lambda: [None for _ in events])  # its log is read, or it would wait
+            executor.submit(lambda: [None for _ in events])  # the server waits if nobody reads its log
             ask(port, "CHECK", mail[0].raw)
             cpu, end = cpu_seconds(server.pid), time.monotonic() + options.seconds
             running = [executor.submit(load, port, mail, options.tell, n, end) for n in range(options.connections)]
@@ -112,13 +113,13 @@ def main() -> int:
             cpu = cpu_seconds(server.pid) - cpu
             server.terminate()
             status = server.wait(60)
-    seconds = [value for each in answers for value in each.seconds]
-    lesson_seconds = [value for each in answers for value in each.lesson_seconds]
+    verdict_seconds = [seconds for each in answers for seconds in each.verdict_seconds]
+    learning_seconds = [seconds for each in answers for seconds in each.learning_seconds]
     errors = [error for each in answers for error in each.errors]
-    messages = len(seconds) + len(lesson_seconds)
-    print(f"{messages / options.seconds:.0f} messages a second, {len(lesson_seconds)} of {messages} taught")
-    print(f"{cpu / messages * 1000:.2f} ms of the server's CPU time a message")
-    print(f"a verdict takes {percentiles(seconds)}; a lesson {percentiles(lesson_seconds)}")
+    messages = len(verdict_seconds) + len(learning_seconds)
+    print(f"{messages / options.seconds:.0f} messages per second, {len(learning_seconds)} of {messages} learned")
+    print(f"{cpu / messages * 1000:.2f} ms of the server's CPU time per message")
+    print(f"a verdict takes {percentiles(verdict_seconds)}; learning takes {percentiles(learning_seconds)}")
     print(f"{len(errors)} errors; exit status {status}")
     for error in sorted(set(errors))[:10]:
         print(f"  {error}")

@@ -111,10 +111,10 @@ def test_a_message_without_a_known_token_has_the_prior_and_is_never_spam(
     messages = [("ham", message("ham", n)) for n in range(30)] + [("spam", message("spam", n)) for n in range(n_spam)]
     with make_model(messages, model_type=model_type) as classifier:
         unknown = TokenArray.of(["neverseen"])
-        judgement = classifier.classify_rows(unknown, CsrRows.of([{"neverseen": 1}])[1])[0]
+        classification = classifier.classify_rows(unknown, CsrRows.of([{"neverseen": 1}])[1])[0]
         n = classifier.store.totals().documents
-        assert list(judgement.probabilities.values()) == pytest.approx((n + 1) / (n.sum() + 2))
-        assert judgement.verdict == verdict and not judgement.evidence
+        assert list(classification.probabilities.values()) == pytest.approx((n + 1) / (n.sum() + 2))
+        assert classification.verdict == verdict and not classification.evidence
 
 
 @pytest.mark.parametrize("copy", [b"", b"\n", b"\r\n", b"\n\n\n"])
@@ -206,7 +206,7 @@ def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
     assert exported(classifier) == before
 
 
-def test_a_message_that_was_read_once_is_judged_and_learned_as_its_bytes_are() -> None:
+def test_a_message_that_was_read_once_is_classified_and_learned_as_its_bytes_are() -> None:
     ours, theirs = make_model(mail(10)), make_model(mail(10))
     for number in range(60, 70):
         raw = b"Received: from a\n" + message("spam", number)

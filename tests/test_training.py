@@ -104,7 +104,7 @@ def test_classes_that_a_person_hardly_wants_are_told(classes: tuple[str, ...], s
         check_classes(classes, Settings(spam=spam), one_class=False)
 
 
-def test_a_part_is_judged_by_a_model_of_the_others(tmp_path: Path) -> None:
+def test_a_part_is_classified_by_a_model_of_the_others(tmp_path: Path) -> None:
     settings = Settings("bernoulli", pooling="sum")
     messages = [*mail(12), ("spam", message("spam", 3)), *(("list", message("ham", n)) for n in range(50, 56))]
     left_out = train_file(tmp_path / "m", count_messages(messages), settings)

@@ -27,8 +27,9 @@ OTHER_NAMES = {
 MAX_NAME = 60  # characters of a charset's name; Python's longest has 21
 CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)_?([0-9]{3,5})\Z")
 
-# Text without an escape of its charset (here by family), or in other charsets without a byte beyond ASCII, is plain
-# ASCII, which the core reads. UTF-16 and UTF-32 have no long run of printable ASCII.
+# The escapes of families of charsets that use ASCII bytes only. Text without an escape of its family is plain ASCII; so
+# is text of other charsets without bytes beyond ASCII. The core reads plain ASCII. UTF-16 and UTF-32 have no long run
+# of printable ASCII.
 ESCAPES = {
     "utf-7": re.compile(rb"\+[A-Za-z0-9+/]{3}"), "utf-8": re.compile(rb""), "hz": re.compile(rb"~\{"),
     "iso2022": re.compile(rb"[\x0e\x1b]"),

@@ -38,7 +38,7 @@ def meaning(token: str) -> str:
     >>> meaning("line:6"), meaning("x-mailer:#0.00"), meaning("free pills")
     ('lines of 32 to 63 bytes', 'X-Mailer: a word like 0.00', '')
     >>> meaning("truncated:links")
-    'not read: some of the links: there are too many'
+    'not read: some of the links, because there are too many'
     """
     if token in _FACTS:
         return _FACTS[token]

@@ -55,7 +55,7 @@ def read_pdf(document: bytes) -> PdfText:
         return PdfText("", [], True)
     if len(document) > MAX_BYTES:
         return PdfText("", [], False)
-    # Each process that reads mail has its own _Process: after a fork the lock of the parent's may be locked for ever.
+    # Each process that reads mail has its own _Process, because the parent's lock may stay locked after a fork.
     return processes.setdefault(os.getpid(), _Process()).read(document)
 
 
