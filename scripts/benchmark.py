@@ -32,9 +32,6 @@ PYTHON = [sys.executable]
 SPAMNB = [*PYTHON, "-m", "spamnb"]
 
 
-# The programs
-
-
 def tasks(folder: Path, work: Path) -> dict[str, dict[str, list[str]]]:
     """Return {task: {program: command line}}; "train" makes the model that "classify" uses."""
     ham, spam = f"{folder}/ham.list", f"{folder}/spam.list"
@@ -116,9 +113,6 @@ def in_turn(commands: dict[str, list[str]], runs: int, stdin: Path | None = None
         }
         for name, program_turns in turns.items()
     }
-
-
-# What is measured
 
 
 def sizes(corpora: Path, of: str, numbers: Iterable[int], runs: int, keep: Path | None) -> Iterator[dict[str, Any]]:

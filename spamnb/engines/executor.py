@@ -1,7 +1,7 @@
 """Process parts of the entries in threads, and yield the results in the order of the parts.
 
-Threads suffice, because messages are read without Python's lock. After an error or Ctrl-C only the parts are finished
-that a thread has begun.
+Threads suffice, because messages are read without Python's lock. After an error or Ctrl-C, only parts that a thread
+has begun are finished.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-MAX_PART_MESSAGES = 256  # in a part: larger parts take more memory and are hardly faster
+MAX_PART_MESSAGES = 256  # of a part; larger parts take more memory and are hardly faster
 MAX_PART_BYTES = 1 << 22  # bytes of mail in a part, for entries that carry their content
 PARTS_AHEAD = 3  # parts that are submitted for each worker, so that no worker waits for a part
 

@@ -23,7 +23,7 @@ MAX_BYTES = 256_000_000  # of verdicts, some 70,000 messages: docs/experiments.m
 ROW_BYTES = 400  # bytes of a verdict besides its texts and tokens: the other columns, and its part of the indexes
 TIDY_EVERY = 1 << 16  # bytes of new verdicts, some 20 messages, after which old rows are deleted
 BUSY_MS = 2_000  # milliseconds to wait for a lock, because mail must not wait long for a reader of the journal
-MAX_SEARCH_WORDS = 8  # words of a search; further words are ignored, because each costs a scan of the index
+MAX_SEARCH_WORDS = 8  # words of a search; further words would exclude hardly any messages, so they are ignored
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
@@ -61,7 +61,7 @@ ORDERS = {
 
 
 class Correction(NamedTuple):
-    """The class that a person taught of one message.
+    """The label that a person gave to one message.
 
     - ``label``: the class; ``spam``: whether this is the class of spam
     - ``source``: "page", "move" or "client"

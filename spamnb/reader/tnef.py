@@ -1,7 +1,4 @@
-"""TNEF, Outlook's ``winmail.dat`` → body and attachments.
-
-https://learn.microsoft.com/en-us/openspecs/exchange_server_protocols/ms-oxtnef/
-"""
+"""TNEF, Outlook's ``winmail.dat`` → body and attachments (Microsoft's specification is MS-OXTNEF)."""
 
 from __future__ import annotations
 
