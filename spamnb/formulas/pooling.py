@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.core.pool import Pooling, pool_rows
 from spamnb.formulas.priors import class_log_prior
 
 POOLINGS = ("mean", "sum")
@@ -58,31 +59,14 @@ def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
     return out
 
 
-def information(contributions: np.ndarray) -> np.ndarray:
-    """Return I_t = 1 − H(q_t)/log C of each token, (nnz,), with q_t ∝ exp ``contributions`` (C, nnz); 0 for one class.
-
-    >>> information(np.log([[.5, .9, 1e-9], [.5, .1, 1]])).round(3)
-    array([0.   , 0.531, 1.   ])
-    """
-    classes = len(contributions)
-    if classes < 2:
-        return np.zeros(contributions.shape[1])
-    if classes == 2:  # the larger contribution's exponent is 0: the same bits as below in two thirds of the time
-        shifted = -abs(contributions[:1] - contributions[1:])
-        q = np.exp(shifted)
-        total = 1 + q[0]
-    else:
-        shifted = contributions - contributions.max(axis=0)
-        q = np.exp(shifted)
-        total = q.sum(axis=0)
-    q *= shifted
-    entropy = np.log(total) - q.sum(axis=0) / total
-    return np.clip(1 - entropy / np.log(classes), 0.0, 1.0)
+def pooling_parameters(pooling: str, classes: int, n_groups: int) -> Pooling:
+    """Return the parameters of the loops, which are in C, ``core/pool.c``, and run without Python's lock."""
+    return Pooling(classes, n_groups, pooling == "sum", INFORMATION_EXPONENT, GROUP_EXPONENT, PRIOR_WEIGHT)
 
 
 def pool(
     contributions: np.ndarray,
-    occurrences: np.ndarray,
+    occurrences: np.ndarray | None,
     indptr: np.ndarray,
     log_prior: np.ndarray,
     groups: np.ndarray,
@@ -91,29 +75,24 @@ def pool(
     """Pool the evidence of n messages.
 
     ``contributions`` (C, nnz) are log p(token | class) of the messages' tokens, message after message. ``occurrences``
-    (nnz,), or one number for all, are the tokens' counts in their messages. ``indptr`` (n + 1,) are the messages'
-    bounds. ``log_prior`` (C,), or (n, C) with a row per message, is added by "sum"; "mean" ignores it, because the
-    calibration has the classes' shares. ``groups`` (nnz,) are the numbers of the tokens' groups, from 0. A score is the
-    sum of its weights, and for "sum" of the prior.
+    (nnz,) are the tokens' counts in their messages; None means 1. ``indptr`` (n + 1,) are the messages' bounds.
+    ``log_prior`` (C,) is added by "sum"; "mean" ignores it, because the calibration has the classes' shares. ``groups``
+    (nnz,) are the numbers of the tokens' groups, from 0. A score is the sum of its weights, and for "sum" of the prior.
 
     >>> log_p, repeats, indptr = np.log([[.5, .1], [.1, .5]]), np.array([2, 1]), np.array([0, 2])
     >>> pool(log_p, repeats, indptr, np.log([.5, .5]), np.array([0, 0]), pooling="sum").scores.round(3)
     array([[-4.382, -5.991]])
     """
-    if pooling == "sum":
-        weights = contributions * occurrences
-        return Pooled(row_sums(weights, indptr).T + log_prior, weights, np.sign(np.diff(indptr)).astype(float))
-    n = len(indptr) - 1
-    token_weights = information(contributions) ** INFORMATION_EXPONENT * occurrences
-    n_groups = int(groups.max(initial=0)) + 1
-    cell = np.repeat(np.arange(n) * n_groups, np.diff(indptr)) + groups
-    group_weights = np.bincount(cell, token_weights, n * n_groups).reshape(n, n_groups).astype(float)
-    votes = group_weights**GROUP_EXPONENT
-    shares = np.divide(votes, group_weights, out=np.zeros(group_weights.shape), where=group_weights > 0)
-    total = votes.sum(axis=1)
-    shares /= PRIOR_WEIGHT + total[:, None]
-    weights = (contributions - contributions.mean(axis=0)) * (token_weights * shares.ravel()[cell])
-    return Pooled(row_sums(weights, indptr).T, weights, total**4 / (total**4 + SUFFICIENT_VOTES**4))
+    n, is_sum = len(indptr) - 1, pooling == "sum"
+    scores = np.zeros((n, len(contributions))) + (log_prior if is_sum else 0)
+    groups = groups.astype(np.int8, copy=False)
+    parameters = pooling_parameters(pooling, len(contributions), int(groups.max(initial=0)) + 1)
+    counts = None if occurrences is None else np.ascontiguousarray(occurrences, np.int64)
+    weights, votes = pool_rows(
+        parameters, np.ascontiguousarray(contributions, np.float64), counts, indptr, groups, scores
+    )
+    shares = np.sign(np.diff(indptr)) if is_sum else votes**4 / (votes**4 + SUFFICIENT_VOTES**4)
+    return Pooled(scores, weights, shares.astype(float))
 
 
 def towards_prior(probabilities: np.ndarray, documents: np.ndarray, shares: np.ndarray) -> np.ndarray:
