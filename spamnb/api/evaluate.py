@@ -301,7 +301,7 @@ def evaluate(
     subjects : bool, default=True
         Whether to read wrongly classified messages again for their senders and subjects, which
         ``Evaluation.write_page`` shows. ``doubtful`` always reads them.
-    recursive, text_column, label_column, workers, progress, tell : bool; str; str; int; bool; callable
+    recursive, text_column, label_column, workers, progress, tell : bool, str, int or callable
         As in ``train``.
     dask : str, default=None
         As in ``train``, but not with ``online`` and ``model``.

@@ -61,7 +61,7 @@ def read(
 
     Parameters
     ----------
-    sources, recursive, text_column, label_column, tell : str, path or list of these; bool; str; callable
+    sources, recursive, text_column, label_column, tell : path, list of paths, bool, str or callable
         As in ``train``.
 
     Returns

@@ -104,13 +104,13 @@ class MultinomialNB(DiscreteNB):
     alpha : float or array of shape (n_features,), default=1.0
         Pseudo-count. 0 is the maximum-likelihood estimate, which may warn.
     fit_prior, class_prior, prior_concentration : bool, str or array
-        Prior of the classes, as in ``SumClassifier``.
+        Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
     binary : bool, default=False
         Whether every value above 0 counts as 1 (the Boolean multinomial model).
 
     See Also
     --------
-    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
+    spamnb.estimators.base.SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     BernoulliNB : Absent columns are evidence too.
 
     Notes
@@ -160,13 +160,13 @@ class BernoulliNB(DiscreteNB):
     alpha : float or array of shape (n_features,), default=1.0
         Pseudo-count. 0 is the maximum-likelihood estimate, which may warn.
     fit_prior, class_prior, prior_concentration : bool, str or array
-        Prior of the classes, as in ``SumClassifier``.
+        Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
     binarize : float, default=0.0
         Threshold of at least 0. A column is present if its value is above the threshold.
 
     See Also
     --------
-    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
+    spamnb.estimators.base.SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     MultinomialNB : Counts instead of presence.
     mutual_information : Information of each column about the class.
 
@@ -267,14 +267,14 @@ class CategoricalNB(DiscreteNB):
     alpha : float or array of shape (n_features,), default=1.0
         Pseudo-count. 0 is the maximum-likelihood estimate, which may warn.
     fit_prior, class_prior, prior_concentration : bool, str or array
-        Prior of the classes, as in ``SumClassifier``.
+        Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
     min_categories : int or array of shape (n_features,), default=None
         The minimum of K_j, the number of categories of column j, at least 1; None is 1. Rows that are learned or
         classified later raise ValueError if a category is K_j or more.
 
     See Also
     --------
-    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
+    spamnb.estimators.base.SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     BernoulliNB : Two categories per column.
 
     Notes

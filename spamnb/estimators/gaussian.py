@@ -46,7 +46,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
     Parameters
     ----------
     fit_prior, class_prior, prior_concentration : bool, str or array
-        Prior of the classes, as in ``SumClassifier``.
+        Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
     priors : array of shape (n_classes,), default=None
         Probabilities of the classes: scikit-learn's name of ``class_prior``.
     """
@@ -151,11 +151,11 @@ class GaussianNB(GaussianClassifier):
     var_smoothing : float, default=1e-9
         Share of the largest variance of a column, at least 0, that is added to every variance.
     fit_prior, class_prior, prior_concentration, priors : bool, str or array
-        Prior of the classes, as in ``GaussianClassifier``.
+        Prior of the classes, as in ``spamnb.estimators.gaussian.GaussianClassifier``.
 
     See Also
     --------
-    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
+    spamnb.estimators.base.SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     QuadraticDiscriminantAnalysis : The same for columns that depend on one another.
 
     Notes
@@ -240,13 +240,13 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     shrinkage : float, "oas" or None, default="oas"
         Share s from 0 to 1 in (1−s) Σ + s (tr Σ/d) I. "oas" computes s from Σ and N. None does not change Σ.
     fit_prior, class_prior, prior_concentration, priors : bool, str or array
-        Prior of the classes, as in ``GaussianClassifier``.
+        Prior of the classes, as in ``spamnb.estimators.gaussian.GaussianClassifier``.
     n_components : int, default=None
         Maximum number of directions that ``transform`` projects on, at least 1. None means all directions.
 
     See Also
     --------
-    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
+    spamnb.estimators.base.SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     QuadraticDiscriminantAnalysis : The model with a covariance for each class.
     LogisticRegression : The same form of posterior without a model of x.
 
@@ -360,11 +360,11 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         Share s from 0 to 1 in (1−s) Σ_c + s (tr Σ_c/d) I. "oas" computes s of each class from Σ_c and N_c. If all rows
         of a class are equal, tr Σ_c/d is replaced by the mean variance within the classes. None does not change Σ_c.
     fit_prior, class_prior, prior_concentration, priors : bool, str or array
-        Prior of the classes, as in ``GaussianClassifier``.
+        Prior of the classes, as in ``spamnb.estimators.gaussian.GaussianClassifier``.
 
     See Also
     --------
-    SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
+    spamnb.estimators.base.SumClassifier : Parameters of the prior, and attributes such as ``classes_``.
     LinearDiscriminantAnalysis : The model with one covariance for all classes.
 
     Notes
