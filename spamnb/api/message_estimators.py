@@ -78,7 +78,7 @@ def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterato
     if isinstance(X, (str, bytes, bytearray)):
         raise TypeError("X is a single message: give a list of messages")
     if isinstance(X, (Set, Mapping)):
-        raise TypeError(f"X is a {type(X).__name__}, which has no order of messages: give a list")
+        raise TypeError(f"X is a {type(X).__name__}: give a list of messages")
     if hasattr(X, "columns"):
         raise TypeError("X is a table: give the column with the messages, such as table['text']")
     return _convert_messages(X, mail)
@@ -130,7 +130,7 @@ class MessageEstimator(Parameters):
 
 
 def raise_unreadable(name: str, error: Exception) -> None:
-    """Raise SpamnbError for an unreadable message. Files are skipped instead, but then X and y would not match."""
+    """Raise SpamnbError for an unreadable message: if it were skipped, it would have no row in the result."""
     raise SpamnbError(f"{name}: {error}")
 
 

@@ -52,7 +52,7 @@ class Relearning:
         return {label: np.frombuffer(b"".join(part), np.uint8).reshape(-1, 16) for label, part in by_class.items()}
 
     def notes(self) -> Iterator[str]:
-        """Yield lines with the numbers of messages that were learned again, and that could not be learned again."""
+        """Yield lines with the numbers of messages that were learned again and that were not."""
         if self._learned:
             yield f"learned again: {pluralize(self.count, 'message')} that the replaced model had learned one by one"
         if self.n_not_stored:
@@ -89,9 +89,9 @@ class Relearning:
 
 
 def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
-    """Make a model that adds to a base again from the messages that it stores, and return their number.
+    """Replace a model that adds to a base by a new model of its stored messages, and return their number.
 
-    Raise SpamnbError if it has learned messages that it does not store, unless ``incomplete``.
+    Raise SpamnbError if the model has learned messages that it does not store, unless ``incomplete``.
     """
     relearning = Relearning(path, on_unreadable)
     if relearning.n_not_stored and not incomplete:
