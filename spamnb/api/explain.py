@@ -30,7 +30,7 @@ SHOWN_CLASSES = 5  # the likeliest classes are shown, because a model can have m
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Report):
-    """The explanation of one message's classification. ``print`` shows the text of 'spamnb classify --explain'.
+    """The explanation of one message's classification. ``print`` shows the text of 'spamnb explain'.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
     **The class of spam needs a probability above 0.9.** ``predict`` returns the class of least expected loss, and good
     mail that is called spam costs nine times as much as spam that is let through. With ``strictness="strict"``, or if
-    no class is ``spam``, ``predict`` returns the likeliest class.
+    no class is ``spam``, ``predict`` returns the likeliest class. Only ``verdicts`` can be "unsure".
 
     **Raw mail and texts are read differently.** Raw mail has headers, links and parts, which count as evidence. With
     ``mail="auto"`` bytes are raw mail. A str is raw mail if it begins with header fields, one of them From, and

@@ -150,7 +150,7 @@ class TrainingReport(Report):
             lines.append(format_tables([confusion_table(left_out.classes, self._confusion.tolist())]))
         lines += self._format_errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
-            lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam names another")
+            lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam chooses it")
         n_doubtful = len(doubtful_rows(left_out.scores, left_out.labels))
         if n_doubtful:
             subject = f"{pluralize(n_doubtful, 'message')} {'looks' if n_doubtful == 1 else 'look'} mislabelled"

@@ -97,7 +97,7 @@ def test_pipelines_searches_and_unions(model: Any, texts: list[str], labels: lis
         (lambda: MailVectorizer().fit("a text"), TypeError, "a single message: give a list"),
         (lambda: MailVectorizer().fit({"a", "b"}), TypeError, "X is a set: give a list of messages"),
         (lambda: MailVectorizer().fit(frozenset("a")), TypeError, "X is a frozenset: give a list of messages"),
-        (lambda: SpamClassifier().fit({"a": 1}, ["ham"]), TypeError, "X is a dict, which has no order"),
+        (lambda: SpamClassifier().fit({"a": 1}, ["ham"]), TypeError, "X is a dict: give a list of messages"),
         (lambda: MailVectorizer().fit(["a", np.float64("nan")]), TypeError, r"X\[1\]: .* an empty cell: drop its"),
         (lambda: MailVectorizer().fit(["a", 1.5]), TypeError, r"X\[1\]: a message must be bytes .* not float"),
         (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "no token of X is left: min_df is 9, max_df is 1.0"),

@@ -138,7 +138,7 @@ def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path:
         (lambda mail, model: spamnb.evaluate(mail, folds=3, online=True), "folds, split, leave_one_out=True, "),
         (lambda mail, model: spamnb.evaluate(mail, by_date=True), "by_date=True needs online=True"),
         (lambda mail, model: spamnb.evaluate(mail, split="half"), "split is 'half': give a fraction"),
-        (lambda mail, model: spamnb.evaluate(mail, folds=999), "folds takes 2 up to"),
+        (lambda mail, model: spamnb.evaluate(mail, folds=999), "give folds from 2"),
         (lambda mail, model: spamnb.evaluate(mail, spam="trian"), "spam is 'trian': no class has this name"),
         (lambda mail, model: spamnb.evaluate(mail, online=True, dask="local"), "dask: with online=True and model"),
         (lambda mail, model: spamnb.train(mail, "m", workers=2, dask="tcp://x:1"), "workers is for threads"),
