@@ -39,7 +39,7 @@ class CsrRows(NamedTuple):
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     def renumbered(self) -> tuple[np.ndarray, CsrRows]:
-        """Return the k distinct ids, ascending, and the rows with each id replaced by its index among them."""
+        """Return the distinct ids (k,), ascending, and the rows with each id replaced by its index in this array."""
         size = int(self.ids.max(initial=-1)) + 1
         if size > 16 * len(self.ids):  # if few messages have ids of a large vocabulary, sorting the ids is faster
             distinct, ids = np.unique(self.ids, return_inverse=True)
@@ -54,14 +54,14 @@ class CsrRows(NamedTuple):
         return self._replace(ids=self.ids[order], counts=self.counts[order])
 
     def select(self, selected: np.ndarray, size: int) -> CsrRows:
-        """Return only the ids ``selected`` (k,) of ``size``; their indices in ``selected`` become the ids."""
+        """Return the cells whose id is in ``selected`` (k,), with its index as the new id; all ids are < ``size``."""
         new_id = np.full(size, -1)
         new_id[selected] = np.arange(len(selected))
         ids = new_id[self.ids]
         return self._replace(ids=ids).only(ids >= 0)
 
     def only(self, mask: np.ndarray) -> CsrRows:
-        """Return only the cells where ``mask`` (nnz,) is true."""
+        """Return the cells where ``mask`` (nnz,) is true."""
         if mask.all():
             return self
         return CsrRows(np.append(0, np.cumsum(mask))[self.indptr], self.ids[mask], self.counts[mask])
