@@ -254,8 +254,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     -----
     P(x|c) = N(x | μ_c, Σ). For two classes P(c₁|x) = σ(wᵀx + w₀) with w = Σ⁻¹(μ₁−μ₀) and w₀ = −½μ₁ᵀΣ⁻¹μ₁ + ½μ₀ᵀΣ⁻¹μ₀ +
     ln P(c₁)/P(c₀). For more classes P(c|x) is the softmax of w_cᵀx + b_c. Σ = (1/N) Σ_i (x_i−μ_{y_i})(x_i−μ_{y_i})ᵀ is
-    the maximum-likelihood estimate, which does not depend on the class prior, as in scikit-learn 1.9
-    with ``solver="svd"``.
+    the maximum-likelihood estimate, whatever the class prior, as in scikit-learn 1.9 with ``solver="svd"``.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2.
 

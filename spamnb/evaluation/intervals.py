@@ -57,7 +57,7 @@ class ErrorRates(NamedTuple):
     """hm% and sm%. A rate is NaN if there is no mail of its class."""
 
     hm: Estimate  # good mail lost: ham with the verdict spam
-    sm: Estimate  # spam let through: spam with another verdict, also unsure
+    sm: Estimate  # spam let through: spam with another verdict, including unsure
 
 
 def error_rates(is_spam: ArrayLike, called_spam: ArrayLike) -> ErrorRates:
@@ -123,7 +123,7 @@ def roc_estimates(steps: RocCounts, replicates: int = REPLICATES, seed: int = 0)
         )
         areas.append(misordered_share(samples))
         missed.append(least_missed_spam(samples, HM_LIMIT / 100))
-    # Without a misordered pair, min(ham, spam) disjoint pairs are independent trials of exactly 1 − ROCA.
+    # Disjoint pairs of ham and spam are independent trials of 1 − ROCA, and there are min(ham, spam) disjoint pairs.
     area = bootstrap_interval(float(misordered_share(steps)), np.concatenate(areas), float(ham) * spam, min(ham, spam))
     value = float(least_missed_spam(steps, HM_LIMIT / 100))
     exact = binomial_interval(round(value * spam), spam)
