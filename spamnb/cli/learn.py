@@ -93,7 +93,7 @@ def learn_command(
         classes = classifier.store.totals().classes
         check_known_class(label, classes, classifier.settings.spam, new_class, f"{model}: ")
         if classes and label not in classes:
-            tell(f"{label} is a new class beside {', '.join(classes)}")
+            tell(f"made a new class, {label}, beside {', '.join(classes)}")
         if keep_lessons is not None:
             write_bound(classifier.store, keep_lessons)
         classifier.store.check_writable()

@@ -44,8 +44,8 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
       FILE              a table (.csv, .tsv, .jsonl), or lines "label TAB text"
 
     A model keeps the messages that 'learn', 'watch', 'review' and spamc add to it. With --force, the new model learns
-    the kept messages of the old one again. A message that is also in a SOURCE counts once, in its class in the old
-    model.
+    the kept messages of the old one again. A message that is also in a SOURCE counts once, in the class that it has in
+    the old model.
 
     \b
     Example:

@@ -36,7 +36,7 @@ SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || 
 CUT = "CASE typeof({0}) WHEN 'blob' THEN substr({0}, 1, length({0}) - 1) ELSE -1 END"
 # The others are full in every kind.
 KIND_WITH = {"meta": "lda", "vector": "lda", "tokens": "corrected", "messages": "corrected", "hard": "corrected"}
-NEW_CLASS = "spamnb: a new class, "
+NEW_CLASS = "spamnb: made a new class, "
 
 
 @dataclass(repr=False)  # of all that the commands said
