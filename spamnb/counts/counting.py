@@ -93,7 +93,8 @@ class Counter:
         """Read and count labelled messages."""
         if len(self._local) > MAX_TOKENS:
             self._local, self._shared_ids = Vocabulary(), self._shared_ids[:0]
-        read: list[NumberedMessage] = []
+        numbers: list[int] = []
+        labels: list[str] = []
         unread: list[Unread] = []
         dates: list[int] = []
         parts = [self._reader.read([], self._local)]
@@ -110,7 +111,8 @@ class Counter:
         for batch, (rows, received) in work_in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
             parts.append(rows)
             dates += received
-            read += [each._replace(raw=b"") for each in batch]
+            numbers += [each.number for each in batch]
+            labels += [str(each.entry.label) for each in batch]
         new_ids = np.arange(len(self._shared_ids), len(self._local), dtype=np.uint32)
         new = TokenArray.of_packed(*self._local.texts(new_ids))
         self._shared_ids = np.append(self._shared_ids, self._shared.ids(new))
@@ -118,8 +120,8 @@ class Counter:
             np.concatenate([np.diff(part.rows.indptr) for part in parts]),
             self._shared_ids[np.concatenate([part.rows.ids for part in parts])],
             np.concatenate([_narrow(part.rows.counts) for part in parts]),
-            np.array([each.number for each in read], np.int64),
-            np.array([str(each.entry.label) for each in read], np.str_),
+            np.array(numbers, np.int64),
+            np.array(labels, np.str_),
             np.frombuffer(b"".join([part.digests for part in parts]), np.uint8).reshape(-1, 16),
             np.array(dates, np.int64),
             tuple(unread),
