@@ -8,7 +8,7 @@ one message takes the same time whatever the size of the model.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
@@ -37,6 +37,9 @@ from spamnb.store.stored_messages import delete_message, store_message
 
 # At most 1/16 of the model's messages are learned at once: docs/experiments.md#learning-many-at-once.
 PARTS = 16
+
+
+Lesson = tuple[str, ReadMessage, Classification | None]  # class, message, and its classification if it is known
 
 
 class Learned(NamedTuple):
@@ -433,8 +436,8 @@ class Classifier:
     ) -> list[Learned]:
         """Add messages to their classes, or move them there from other classes; many at once take less time.
 
-        Messages are learned in parts of at most 1/16 of the model's messages. The messages of a part are classified by
-        the model before it, which has learned none of them.
+        Messages are learned in parts of at most 1/16 of the model's messages, whose messages are classified by the model
+        before it. A message that is classified wrongly is learned by itself.
 
         Parameters
         ----------
@@ -451,45 +454,69 @@ class Classifier:
         -------
         list of Learned
             What changed with each message.
+
+        Examples
+        --------
+        >>> classifier = Classifier.create(":memory:")
+        >>> [each.is_new for each in classifier.learn_all(["spam", "ham", "ham"], ["offer", "minutes", "minutes"])]
+        [True, True, False]
         """
         results: list[Learned] = []
         with self.store.writing():
             self._follow()
-            lessons = list(zip(labels, self._read_all(messages), classifications or repeat(None)))
+            lessons, size = list(zip(labels, self._read_all(messages), classifications or repeat(None))), len(messages)
             while len(results) < len(lessons):
-                n = 1 + int(self.store.totals().documents.sum()) // PARTS
-                results += self._learn_part(lessons[len(results) :][:n], taught_at)
+                size = min(size, 1 + int(self.store.totals().documents.sum()) // PARTS)
+                part = self._learn_part(lessons[len(results) :][:size], taught_at)
+                results += part
+                size = 2 * len(part)
         return results
 
-    def _learn_part(
-        self, part: Sequence[tuple[str, ReadMessage, Classification | None]], taught_at: int | None
-    ) -> list[Learned]:
-        """Learn messages that are classified by the model without any of them; of equal messages the last counts."""
-        changes = []
-        latest: dict[bytes, tuple[str, ReadMessage, Classification | None]] = {}
-        for label, message, classification in part:
-            key, learned = message.digest, learned_message(self.store, message.digest)
-            before = latest[key][0] if key in latest else learned.label if learned else ""
-            if label != before:
-                if learned:
-                    self._subtract(message, learned)
-                latest[key] = label, message, None if before else classification
-            changes.append((key, label != before, before))
-        classified = self._classify_new([message for _, message, known in latest.values() if known is None])
-        noise, new = self.store.calibration().noise, []
-        for key, (label, message, known) in latest.items():
-            classification = known or classified.get(key)
-            q = self.trust(label, classification) if classification else 1.0
-            new.append(NewMessage(key, label, _counted_tokens(message), _scores(label, classification), q))
+    def _learn_part(self, lessons: list[Lesson], taught_at: int | None) -> list[Learned]:
+        """Learn the first of these messages, or the first few, and return what changed with each.
+
+        Messages are learned together while they are new, distinct, and their own class is the likeliest. Any other
+        message is learned by itself, because it changes the scores of messages like it.
+        """
+        label, message, _ = lessons[0]
+        learned = learned_message(self.store, message.digest)
+        old_class = learned.label if learned else ""
+        if old_class == label:
+            return [Learned(False, old_class, 1.0)]
+        if learned:
+            self._subtract(message, learned)
+            lessons = [(label, message, None)]
+        else:
+            lessons = list(self._select_new(lessons))
+        classified = self._classify_new([message for _, message, known in lessons if known is None])
+        noise, new = self.store.calibration().noise, list[NewMessage]()
+        for label, message, known in lessons:
+            classification = known or classified.get(message.digest)
+            is_expected = classification is None or classification.probabilities.get(label, 0.0) >= 0.5
+            if new and not is_expected:
+                break
+            q, scores = self.trust(label, classification) if classification else 1.0, _scores(label, classification)
+            new.append(NewMessage(message.digest, label, _counted_tokens(message), scores, q))
+            if not is_expected:
+                break
         for each in new:
             self.store.add(each.label, each.counted)
         records = self.learner.learn(self.store, new, noise)
-        put_learned(self.store, zip(latest, records))
-        for (key, (label, message, _)), record in zip(latest.items(), records):
+        put_learned(self.store, zip((each.digest for each in new), records))
+        for (label, message, _), record in zip(lessons, records):
             self.store.count_scores(label, record.bins or {}, 1)
-            store_message(self.store, key, label, message.raw, taught_at)
-        trusts = {each.digest: each.trust for each in new}
-        return [Learned(is_new, before, trusts.get(key, 1.0)) for key, is_new, before in changes]
+            store_message(self.store, message.digest, label, message.raw, taught_at)
+        return [Learned(True, old_class, each.trust) for each in new]
+
+    def _select_new(self, lessons: list[Lesson]) -> Iterator[Lesson]:
+        """Yield the first messages, up to one that has occurred, or that the model has learned."""
+        digests = set[bytes]()
+        for lesson in lessons:
+            key = lesson[1].digest
+            if key in digests or (digests and learned_message(self.store, key)):
+                return
+            digests.add(key)
+            yield lesson
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
         """Remove one message from a class exactly, whatever was learned since.
