@@ -436,8 +436,8 @@ class Classifier:
     ) -> list[Learned]:
         """Add messages to their classes, or move them there from other classes; many at once take less time.
 
-        Messages are learned in parts of at most 1/16 of the model's messages, whose messages are classified by the model
-        before it. A message that is classified wrongly is learned by itself.
+        Messages are learned in parts of at most 1/16 of the model's messages; the model before a part classifies it. A
+        message that is classified wrongly is learned by itself.
 
         Parameters
         ----------
