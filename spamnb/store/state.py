@@ -48,7 +48,7 @@ class State:
             "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
             id=int_between(MAX_CLASSES - 1), calibration=bytes, documents=int_between(MAX_COUNT),
             document_counts=int_between(MAX_SUM), occurrences=int_between(MAX_SUM), slope=_is_fitted,
-            intercept=_is_fitted, knee=_is_fitted,
+            intercept=_is_fitted, knee=_is_knee,
         )  # fmt: skip
         if [row[1] for row in classes] != list(range(len(classes))):
             raise Damaged("numbers in table classes that are not in order")
@@ -167,6 +167,10 @@ class State:
 def _is_fitted(value: Any) -> bool:
     """Return whether a value can be a number of a curve."""
     return type(value) is float and abs(value) < _MAX_FITTED
+
+
+def _is_knee(value: Any) -> bool:
+    return _is_fitted(value) and value >= 1  # nat, the knee of endless mail; at 0 probabilities would be NaN
 
 
 def _parse_histograms(blobs: list[bytes]) -> np.ndarray:

@@ -135,6 +135,11 @@ def test_a_spoilt_column_is_noticed_or_harmless(models: Models, table: str, colu
         assert all(same.values()) or not same.get("export"), (spoil, same)
 
 
+@pytest.mark.parametrize("knee", ["0.0", "-0.0", "1e-320", "9e999", "NULL"])
+def test_a_knee_that_no_curve_has_is_noticed(models: Models, knee: str) -> None:
+    assert check(models, "bernoulli", f"UPDATE classes SET knee = {knee}") == {}  # noqa: S608
+
+
 # Of these the file does not show that anything is missing: an empty array or table is what a new model has.
 @pytest.mark.slow
 @pytest.mark.parametrize("table", COLUMNS)
