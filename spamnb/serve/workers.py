@@ -109,6 +109,7 @@ class Workers:
         """Learn or forget messages of one user in one transaction. Return for each whether it changed the model."""
         assert self._learning_models is not None
         models, user = self._learning_models, tasks[0].request.user
+        tasks = [task._replace(raw=_without_filter_headers(task.raw)) for task in tasks]
         model = models.find_for_learning(user)
         if model is None and any(task.request.label for task in tasks):
             for task in tasks:  # an unreadable message must raise before the file of the model is created
@@ -129,8 +130,8 @@ class Workers:
 def _change_model(model: Classifier, tasks: list[Task]) -> list[bool]:
     """Learn messages with a label, and forget those without one. Return for each whether the model changed."""
     changes = []
-    for is_learned, group in groupby(tasks, lambda task: bool(task.request.label)):
-        if is_learned:
+    for has_label, group in groupby(tasks, lambda task: bool(task.request.label)):
+        if has_label:
             labels, raws = zip(*((class_of_label(model, task.request.label), task.raw) for task in group))
             changes += [learned.is_new for learned in model.learn_all(labels, raws)]
         else:
