@@ -94,6 +94,7 @@ def watch_command(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     errors: list[Exception] = []
+    lock = threading.Lock()
 
     def watch(target: Target) -> None:
         """Scan a mailbox again and again until ``stop``. An error ends this, but not for the other mailboxes."""
@@ -104,8 +105,10 @@ def watch_command(
                     default = _ACCOUNT_SECONDS if target.is_account else _MAILDIR_SECONDS
                     stop.wait(watcher.scan_and_wait(interval or default))
         except Exception as error:
-            errors.append(error)
-            if len(errors) == len(targets):
+            with lock:
+                errors.append(error)
+                is_last = len(errors) == len(targets)
+            if is_last:
                 stop()
             else:
                 tell(describe_error(error, target.display_name))
@@ -116,8 +119,10 @@ def watch_command(
     stop.wait()
     for thread in threads:
         thread.join()
+    if len(errors) == len(targets):
+        raise errors[-1]  # the others were printed
     if errors:
-        raise errors[0]
+        raise SystemExit(1)
 
 
 class Stop:

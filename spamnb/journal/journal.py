@@ -197,7 +197,7 @@ class Journal(Database):
     def put_correction(self, correction: Correction) -> None:
         """Write a correction; an earlier one of the same message is replaced."""
         with self.writing():
-            last = None if correction.verdict else self.last_verdict(correction.digest)
+            last = None if correction.verdict else self.last_verdict(correction.digest, correction.user)
             row = correction._replace(
                 user=sql_text(correction.user),
                 verdict=last.verdict if last else correction.verdict,
