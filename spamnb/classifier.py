@@ -8,7 +8,7 @@ one message takes the same time whatever the size of the model.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 from spamnb.classification import Classification, Evidence
 from spamnb.counts.class_counts import CountedTokens
 from spamnb.errors import SpamnbError, check_type
-from spamnb.formulas.calibration import bins_by_class, has_enough
+from spamnb.formulas.calibration import bins_by_class, has_enough_messages
 from spamnb.formulas.decision import UNSURE
 from spamnb.formulas.pooling import towards_prior
 from spamnb.formulas.trust import trust
@@ -31,23 +31,32 @@ from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
-from spamnb.store.records import LearnedMessage, delete_learned, learned_message, put_learned
+from spamnb.store.records import LearnedMessage, delete_learned, put_learned, read_learned
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import delete_message, store_message
 
-# At most 1/16 of the model's messages are learned at once: docs/experiments.md#learning-many-at-once.
-PARTS = 16
-
-
-Lesson = tuple[str, ReadMessage, Classification | None]  # class, message, and its classification if it is known
+PARTS = 16  # messages are learned in parts of at most 1/16 of the model: docs/experiments.md#learning-many-at-once
 
 
 class Learned(NamedTuple):
-    """What changed when a message was learned."""
+    """The result of learning one message."""
 
     is_new: bool  # False if its class had learned it already, so that nothing changed
     old_class: str  # the class from which it was moved; empty if it was not learned before
     trust: float  # P(its label is right), as ``Classifier.trust`` returns it
+
+
+class _Labelled(NamedTuple):
+    """A message to learn."""
+
+    label: str
+    message: ReadMessage
+    classification: Classification | None  # by a model without this message; None if it is not classified yet
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether the model gives this label; True if it cannot classify messages yet."""
+        return self.classification is None or self.classification.probabilities.get(self.label, 0.0) >= 0.5
 
 
 class Classifier:
@@ -94,8 +103,8 @@ class Classifier:
         """Use the settings of the file as it is now: another process may have trained the model anew."""
         meta = self.store.meta()
         if meta is not self._meta:
-            before, self._meta = self._meta, meta
-            if any(before.get(key) != meta.get(key) for key in self._settings_keys):
+            old_meta, self._meta = self._meta, meta
+            if any(old_meta.get(key) != meta.get(key) for key in self._settings_keys):
                 self._prepare()
 
     @classmethod
@@ -189,12 +198,12 @@ class Classifier:
         return self._read_all([message])[0]
 
     def _read_all(self, messages: Iterable[bytes | str | ReadMessage]) -> list[ReadMessage]:
-        """Return messages as this model reads them; those without bytes, or read by this reader, are unchanged."""
+        """Read messages, except those that this model's reader has read, or that have no bytes."""
         batch = list(messages)
-        others = [each for each in batch if not self._has_read(each)]
-        raws = [to_raw_message(each.raw if isinstance(each, ReadMessage) else each) for each in others]
-        new = iter(ReadMessage.read_all(raws, self._reader, self.store.vocabulary) if raws else ())
-        return [each if self._has_read(each) else next(new) for each in batch]
+        unread = [each for each in batch if not self._has_read(each)]
+        raws = [to_raw_message(each.raw if isinstance(each, ReadMessage) else each) for each in unread]
+        read = iter(ReadMessage.read_all(raws, self._reader, self.store.vocabulary) if raws else ())
+        return [each if self._has_read(each) else next(read) for each in batch]
 
     def _has_read(self, message: bytes | str | ReadMessage) -> TypeGuard[ReadMessage]:
         return isinstance(message, ReadMessage) and message.reader in (None, self._reader)
@@ -270,7 +279,7 @@ class Classifier:
             return self._classify(vocabulary.take(ids), rows, truncations, tokens, of_spam, posterior)
 
     def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Classification]:
-        """Classify messages that were counted.
+        """Classify messages whose tokens were counted.
 
         Parameters
         ----------
@@ -279,7 +288,7 @@ class Classifier:
         rows : CsrRows
             The messages, as rows of positions in ``names``.
         tokens : int or None
-            As for ``classify``.
+            The number of tokens in the evidence; None for all.
 
         Returns
         -------
@@ -319,19 +328,18 @@ class Classifier:
     ) -> list[Classification]:
         """Classify n messages, as rows over the tokens ``names``.
 
-        A message of which the model knows next to nothing has the classes' shares of all mail as probabilities, and is
-        never spam.
+        A message with nearly no token of the model has the shares of the classes as probabilities, and is never spam.
         """
         totals, loss, spam = self.store.totals(), self.settings.loss, self.settings.spam
         threshold = math.log(loss.threshold / (1 - loss.threshold))
         classes, n = totals.classes, len(truncations)
         if not classes:
-            nothing = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, (), spam=spam, threshold=threshold)
-            return [nothing._replace(truncations=each) for each in truncations]
+            unsure = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, (), spam=spam, threshold=threshold)
+            return [unsure._replace(truncations=each) for each in truncations]
         scored = self.learner.score(self.store, names, rows)
         calibrated = self.store.calibration().probabilities(scored.scores)
         probabilities = towards_prior(calibrated, totals.documents, scored.shares)
-        enough = has_enough(totals.documents, self.settings.spam_column(classes))
+        enough = has_enough_messages(totals.documents, self.settings.spam_column(classes))
         verdicts = loss.verdicts(classes, probabilities, spam, enough & (scored.shares >= 0.5))
         column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
@@ -340,8 +348,8 @@ class Classifier:
         posteriors = scored.posterior().tolist() if posterior else [()] * n
         results = []
         for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
-            of = int(column[i]) if of_spam else None
-            evidence, corrections = scored.evidence(i, probabilities[i], tokens, of) if tokens != 0 else ([], ())
+            label = int(column[i]) if of_spam else None
+            evidence, corrections = scored.evidence(i, probabilities[i], tokens, label) if tokens != 0 else ([], ())
             results.append(
                 Classification(
                     verdicts[i],
@@ -375,7 +383,7 @@ class Classifier:
             Its class; None if the model has not learned it.
         """
         key = message.digest if isinstance(message, ReadMessage) else digest(to_raw_message(message))
-        learned = learned_message(self.store, key)
+        learned = read_learned(self.store, key)
         return learned.label if learned else None
 
     def trust(self, label: str, classification: Classification) -> float:
@@ -384,15 +392,14 @@ class Classifier:
         Parameters
         ----------
         label : str
-            The class of the message, as somebody says.
+            The label, which may be wrong.
         classification : Classification
             The classification by this model, which has not learned the message.
 
         Returns
         -------
         float
-            The probability. A label with less than one half looks wrong. It is 1 if the model has fewer than two
-            classes.
+            The probability; 1 if the model has fewer than two classes.
         """
         p = classification.probabilities.get(label, 1.0) if len(classification.probabilities) > 1 else 1.0
         return float(trust(np.array(p), self.store.calibration().noise))
@@ -436,8 +443,8 @@ class Classifier:
     ) -> list[Learned]:
         """Add messages to their classes, or move them there from other classes; many at once take less time.
 
-        Messages are learned in parts of at most 1/16 of the model's messages; the model before a part classifies it. A
-        message that is classified wrongly is learned by itself.
+        Messages are learned in parts of at most 1/16 of the model's messages. A part is classified before it is learned.
+        A message that is classified wrongly is learned alone.
 
         Parameters
         ----------
@@ -453,7 +460,7 @@ class Classifier:
         Returns
         -------
         list of Learned
-            What changed with each message.
+            The result for each message.
 
         Examples
         --------
@@ -464,65 +471,69 @@ class Classifier:
         results: list[Learned] = []
         with self.store.writing():
             self._follow()
-            lessons, size = list(zip(labels, self._read_all(messages), classifications or repeat(None))), len(messages)
-            while len(results) < len(lessons):
+            batch = list(map(_Labelled, labels, self._read_all(messages), classifications or repeat(None)))
+            size = len(batch)
+            while len(results) < len(batch):
                 size = min(size, 1 + int(self.store.totals().documents.sum()) // PARTS)
-                part = self._learn_part(lessons[len(results) :][:size], taught_at)
+                part = self._learn_part(batch[len(results) :][:size], taught_at)
                 results += part
-                size = 2 * len(part)
+                size = 2 * len(part)  # a part may end early, and then its other messages were classified in vain
         return results
 
-    def _learn_part(self, lessons: list[Lesson], taught_at: int | None) -> list[Learned]:
-        """Learn the first of these messages, or the first few, and return what changed with each.
+    def _learn_part(self, part: Sequence[_Labelled], taught_at: int | None) -> list[Learned]:
+        """Learn one or more messages from the beginning of a part, and return the result for each of them.
 
-        Messages are learned together while they are new, distinct, and their own class is the likeliest. Any other
-        message is learned by itself, because it changes the scores of messages like it.
+        New messages are learned together while the model expects their labels. An unexpected message is learned alone,
+        because it changes the scores of similar messages.
         """
-        label, message, _ = lessons[0]
-        learned = learned_message(self.store, message.digest)
+        first = part[0]
+        learned = read_learned(self.store, first.message.digest)
         old_class = learned.label if learned else ""
-        if old_class == label:
+        if old_class == first.label:
             return [Learned(False, old_class, 1.0)]
         if learned:
-            self._subtract(message, learned)
-            lessons = [(label, message, None)]
+            self._subtract(first.message, learned)
+            # The caller's classification is by a model that had learned the message.
+            part = [first._replace(classification=None)]
         else:
-            lessons = list(self._select_new(lessons))
-        classified = self._classify_new([message for _, message, known in lessons if known is None])
-        noise, new = self.store.calibration().noise, list[NewMessage]()
-        for label, message, known in lessons:
-            classification = known or classified.get(message.digest)
-            is_expected = classification is None or classification.probabilities.get(label, 0.0) >= 0.5
-            if new and not is_expected:
-                break
-            q, scores = self.trust(label, classification) if classification else 1.0, _scores(label, classification)
-            new.append(NewMessage(message.digest, label, _counted_tokens(message), scores, q))
-            if not is_expected:
-                break
+            part = part[: self._count_new(part)]
+        classified = self._classify_new([each.message for each in part if each.classification is None])
+        part = [
+            each._replace(classification=each.classification or classified.get(each.message.digest)) for each in part
+        ]
+        n_expected = next((i for i, each in enumerate(part) if not each.is_expected), len(part))
+        return [Learned(True, old_class, q) for q in self._add(part[: max(n_expected, 1)], taught_at)]
+
+    def _count_new(self, part: Sequence[_Labelled]) -> int:
+        """Return the number of messages before the first one that is a copy, or that the model has learned."""
+        digests: set[bytes] = set()
+        for n, each in enumerate(part):
+            key = each.message.digest
+            if key in digests or read_learned(self.store, key):
+                return n
+            digests.add(key)
+        return len(part)
+
+    def _add(self, messages: Sequence[_Labelled], taught_at: int | None) -> list[float]:
+        """Add messages that the model has not learned, and return the trust in each label."""
+        noise, new = self.store.calibration().noise, []
+        for label, message, classification in messages:
+            q = self.trust(label, classification) if classification else 1.0
+            new.append(NewMessage(message.digest, label, _counted_tokens(message), _scores(label, classification), q))
         for each in new:
             self.store.add(each.label, each.counted)
         records = self.learner.learn(self.store, new, noise)
         put_learned(self.store, zip((each.digest for each in new), records))
-        for (label, message, _), record in zip(lessons, records):
+        for (label, message, _), record in zip(messages, records):
             self.store.count_scores(label, record.bins or {}, 1)
             store_message(self.store, message.digest, label, message.raw, taught_at)
-        return [Learned(True, old_class, each.trust) for each in new]
-
-    def _select_new(self, lessons: list[Lesson]) -> Iterator[Lesson]:
-        """Yield the first messages, up to one that has occurred, or that the model has learned."""
-        digests = set[bytes]()
-        for lesson in lessons:
-            key = lesson[1].digest
-            if key in digests or (digests and learned_message(self.store, key)):
-                return
-            digests.add(key)
-            yield lesson
+        return [each.trust for each in new]
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
-        """Remove one message from a class exactly, whatever was learned since.
+        """Remove one message from a class exactly, also if other messages were learned after it.
 
-        A training message leaves the calibration with its present score, because the file has the former scores only of
-        messages that were learned one by one.
+        The file has the scores of messages that were learned one by one. A message of training has no score there, so
+        its present score is subtracted from the calibration.
 
         Parameters
         ----------
@@ -539,24 +550,25 @@ class Classifier:
         with self.store.writing():
             self._follow()
             read = self._read(message)
-            learned = learned_message(self.store, read.digest)
+            learned = read_learned(self.store, read.digest)
             if learned is None or learned.label != label:
                 return False
             self._subtract(read, learned)
         return True
 
-    def _subtract(self, read: ReadMessage, learned: LearnedMessage) -> None:
-        label, bins, counted = learned.label, learned.bins, _counted_tokens(read)
-        self.learner.forget(self.store, learned, counted, read.digest)
+    def _subtract(self, message: ReadMessage, learned: LearnedMessage) -> None:
+        """Subtract a message from all sums, and delete it from the tables."""
+        label, bins, counted = learned.label, learned.bins, _counted_tokens(message)
+        self.learner.forget(self.store, learned, counted, message.digest)
         self.store.add(label, counted, -1)
-        if bins is None:
-            bins = bins_by_class(_scores(label, self._classify_new([read]).get(read.digest)))
+        if bins is None:  # a message of training
+            bins = bins_by_class(_scores(label, self._classify_new([message]).get(message.digest)))
         self.store.count_scores(label, bins, -1)
-        delete_learned(self.store, read.digest)
-        delete_message(self.store, read.digest)
+        delete_learned(self.store, message.digest)
+        delete_message(self.store, message.digest)
 
     def _classify_new(self, messages: list[ReadMessage]) -> dict[bytes, Classification]:
-        """Return the classifications of messages that the model has not learned; none with fewer than two classes."""
+        """Classify messages that the model has not learned, by digest; return {} with fewer than two classes."""
         if not messages or len(self.store.totals().classes) < 2:
             return {}
         return dict(zip((message.digest for message in messages), self._classify_read(messages)))

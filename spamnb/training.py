@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import inverse_index
-from spamnb.counts.newest import newest_of
+from spamnb.counts.newest import select_newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas import calibration
@@ -27,7 +27,7 @@ from spamnb.store.store import Store
 
 
 class NewestResult(NamedTuple):
-    """Verdicts on the newest n messages, from scores of a model of the older ones and the whole model's calibration."""
+    """Verdicts on the newest n messages, by scores of a model of the older ones and the calibration of all messages."""
 
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     labels: np.ndarray  # (n,) true class numbers
@@ -37,20 +37,19 @@ class NewestResult(NamedTuple):
 class LeaveOneOutResult(NamedTuple):
     """The classification of each training message by a model without it, in the order of the sources.
 
-    The messages whose labels are not trusted are at the end. ``doubtful`` is their number, and the model did not learn
-    them. ``n_folds`` is the number of folds that were left out, or None if each message was left out by itself.
+    The last ``doubtful`` messages have labels that are not trusted, and the model did not learn these messages.
     """
 
     classes: tuple[str, ...]
     documents: np.ndarray  # (C,) messages per class
     tokens: int  # distinct tokens in the model
-    n_folds: int | None
+    n_folds: int | None  # folds that were left out in turn; None: each message was left out by itself
     positions: np.ndarray  # (n,) positions of the messages in the sources
     labels: np.ndarray  # (n,) class numbers as labelled
     scores: np.ndarray  # (n, C) nats
     probabilities: np.ndarray  # (n, C) calibrated
     verdicts: list[str]
-    doubtful: int = 0  # messages that were not learned
+    doubtful: int = 0
     newest: NewestResult | None = None  # None if there are too few messages with dates (counts/newest.py)
 
     def verdict_numbers(self) -> np.ndarray:
@@ -69,8 +68,8 @@ def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool)
     if not classes:
         raise SpamnbError("no messages in the sources: nothing to train on")
     folded = [name.casefold() for name in classes]
-    if alike := [repr(name) for name in classes if folded.count(name.casefold()) > 1]:
-        raise SpamnbError(f"classes {' and '.join(alike)} differ in case alone; give them one name")
+    if similar := [repr(name) for name in classes if folded.count(name.casefold()) > 1]:
+        raise SpamnbError(f"classes {' and '.join(similar)} differ in case alone; give them one name")
     if len(classes) == 1 and not one_class:
         raise ArgumentError(
             "only class {name!r} in the sources: to tell classes apart it takes two; {option.one_class} trains on one",
@@ -84,15 +83,15 @@ def fit(training_set: TrainingSet, settings: Settings) -> Fit:
     """Fit a model to a prepared training set, and score the newest messages by a model of the older ones."""
     learner = learner_for(settings)
     fitted = learner.fit(training_set)
-    return fitted._replace(newest=_newest_scores(fitted.training_set, learner))
+    return fitted._replace(newest=_score_newest(fitted.training_set, learner))
 
 
-def _newest_scores(training_set: TrainingSet, learner: Learner) -> NewestScores | None:
+def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores | None:
     """Score the newest fifth of the messages by a model of the older ones.
 
-    Return None if these messages are too few (``newest_of``), or if the model of the older ones needs a training.
+    Return None if the newest messages are too few (``select_newest``), or if such a model needs a second training.
     """
-    if (is_newest := newest_of(training_set, learner.settings.spam)) is None:
+    if (is_newest := select_newest(training_set, learner.settings.spam)) is None:
         return None
     older, newest = training_set.split(is_newest)
     if (scores := learner.scores_by_others(older, newest)) is None:
@@ -107,11 +106,11 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     classes, documents = training_set.counts.classes, training_set.counts.documents
     positions = training_set.included_positions()
     n_folds = min(fitted.n_folds, len(labels)) if fitted.n_folds else None
-    trained_on = classes, documents, training_set.counts.totals().vocabulary_size, n_folds
+    facts_of_model = classes, documents, training_set.counts.totals().vocabulary_size, n_folds
     if not len(labels):
-        return LeaveOneOutResult(*trained_on, positions[:0], labels, scores, scores, [])
+        return LeaveOneOutResult(*facts_of_model, positions[:0], labels, scores, scores, [])
     curves = calibration.fit(fitted.histogram(), documents)
-    enough = calibration.has_enough(documents, settings.spam_column(classes))
+    enough = calibration.has_enough_messages(documents, settings.spam_column(classes))
 
     def classify(scores: np.ndarray) -> tuple[np.ndarray, list[str]]:
         p = curves.probabilities(scores)
@@ -131,7 +130,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
         order = np.append(order, len(order) + np.argsort(positions[len(order) :]))
     scores = scores[order]
     return LeaveOneOutResult(
-        *trained_on, positions[order], labels[order], scores, *classify(scores), n_doubtful, newest
+        *facts_of_model, positions[order], labels[order], scores, *classify(scores), n_doubtful, newest
     )
 
 
@@ -160,7 +159,7 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
 
 def _make_cells(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[TokenArray, Cells]]:
     """Yield chunks of the tokens that occur, ascending by hash, with their cells."""
-    columns = training_set.by_hash()
+    columns = training_set.columns_by_hash()
     counts = training_set.counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
     for first in range(0, len(columns), CHUNK_TOKENS):
         chunk = columns[first : first + CHUNK_TOKENS]

@@ -204,7 +204,7 @@ def count_verdicts(journal: Journal) -> int:
 def export_lines(model: Path, lessons: bool = False) -> list[str]:
     """Return the lines of a model file's export."""
     with Store.open(model) as store:
-        return list(export(store, lessons=lessons))
+        return list(export(store, with_stored=lessons))
 
 
 def count_messages(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:

@@ -12,7 +12,7 @@ from spamnb.errors import SpamnbError
 from spamnb.reader.message import digest as digest_of
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import one_message
-from spamnb.store.records import learned_message
+from spamnb.store.records import read_learned
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import count_not_stored, decompress, read_stored_messages, write_bound
@@ -81,7 +81,7 @@ class Relearning:
                     classifier.learn(stored.label, raw, taught_at=stored.taught_at)
                     self._learned[stored.digest] = stored.label, digest_of(raw)
                     self._failed.remove(stored.digest)
-            forgotten_digests = [digest for digest in self._learned if learned_message(old, digest) is None]
+            forgotten_digests = [digest for digest in self._learned if read_learned(old, digest) is None]
             labels = {new_digest: label for label, new_digest in map(self._learned.pop, forgotten_digests)}
             for stored in read_stored_messages(store) if labels else ():
                 if labels.get(stored.digest) == stored.label:

@@ -336,7 +336,7 @@ class Training:
             self.tell(line)
         for name in sorted({*counted.counts.classes} - {*training_set.counts.classes}):
             self.tell(f"all messages of class {name!r} are also in a later class, and count only for the later class")
-        read, conflicts = int(counted.counts.documents.sum()), counted.in_several_classes()
+        read, conflicts = int(counted.counts.documents.sum()), counted.count_in_several_classes()
         sources = (*self.options.command_line(), *self.sources)
         return TrainingReport(
             self.model, settings, estimate(fitted, settings), read, unreadable.count, conflicts, sources

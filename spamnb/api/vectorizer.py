@@ -190,7 +190,7 @@ class MailVectorizer(MessageEstimator, Transformer):
 
     def _select_columns(self, training_set: TrainingSet) -> NDArray[np.int64]:
         """Return the columns to keep, ascending by hash. Of equally frequent tokens lower hashes are preferred."""
-        n, columns = len(training_set.included_positions()), training_set.by_hash()
+        n, columns = len(training_set.included_positions()), training_set.columns_by_hash()
         minimum, maximum = (bound * n if isinstance(bound, float) else bound for bound in (self.min_df, self.max_df))
         frequency = training_set.counts.document_frequency()
         columns = columns[(minimum <= frequency[columns]) & (frequency[columns] <= maximum)]

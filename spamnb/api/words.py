@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
-from spamnb.counts.top_words import TellingWord, Word
+from spamnb.counts.top_words import InformativeWord, Word
 from spamnb.errors import SpamnbError, Wording
 from spamnb.reader.meaning import meaning
 from spamnb.report.table import Table, render_text
@@ -27,7 +27,7 @@ class WordsReport(Report):
     likeliest : dict of list of Word
         The likeliest tokens of each class. Their value is θ_jc, the probability that a message of the class has the
         token.
-    informative : list of TellingWord
+    informative : list of InformativeWord
         The tokens with the highest mutual information with the class. Their value is this information in bits, and
         their label is the class that the token supports. For a single class the list is empty.
 
@@ -43,13 +43,13 @@ class WordsReport(Report):
     >>> report
     <WordsReport: ham ... spam ... highest MI ...>
     >>> report.informative
-    [TellingWord(token='...', value=0..., label='...'), TellingWord(token='...', value=0..., label='...')]
+    [InformativeWord(token='...', value=0..., label='...'), InformativeWord(token='...', value=0..., label='...')]
     >>> list(report.to_dict())
     ['likeliest', 'informative']
     """
 
     likeliest: dict[str, list[Word]]
-    informative: list[TellingWord]
+    informative: list[InformativeWord]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as values of JSON.

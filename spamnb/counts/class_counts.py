@@ -16,9 +16,9 @@ from spamnb.reader.rows import CsrRows
 
 def inverse_index(numbers: np.ndarray, size: int) -> np.ndarray:
     """Return the position in ``numbers`` (k,) of each number below ``size``, or −1: (size,) int32."""
-    places = np.full(size, -1, np.int32)
-    places[numbers] = np.arange(len(numbers), dtype=np.int32)
-    return places
+    positions = np.full(size, -1, np.int32)
+    positions[numbers] = np.arange(len(numbers), dtype=np.int32)
+    return positions
 
 
 def narrow(counts: np.ndarray) -> np.ndarray:
@@ -27,7 +27,7 @@ def narrow(counts: np.ndarray) -> np.ndarray:
 
 
 class ClassTotals(NamedTuple):
-    """Sums over all tokens, which scores need besides the counts of the tokens of a message."""
+    """Sums over all tokens. A score needs these sums and the counts of the message's own tokens."""
 
     classes: tuple[str, ...]  # sorted names of the C classes that have a message
     documents: np.ndarray  # (C,) N_c
@@ -39,7 +39,7 @@ class ClassTotals(NamedTuple):
 class TokenCounts(NamedTuple):
     """Counts of the requested tokens that are in the model."""
 
-    positions: np.ndarray  # (k,) in the list that was requested
+    positions: np.ndarray  # (k,) in the list of requested tokens
     document_counts: np.ndarray  # (C, k) N_jc
     occurrences: np.ndarray  # (C, k) T_jc
     groups: np.ndarray  # (k,) the tokens' groups
@@ -68,10 +68,10 @@ class SparseRow(NamedTuple):
 
     @classmethod
     def sum(cls, parts: Iterable[SparseRow], size: int) -> SparseRow:
-        """Add up parts whose columns, below ``size``, come in any order and may repeat; drop cells of 0."""
+        """Add up parts, whose columns, below ``size``, are in any order and may repeat; drop cells of 0."""
         document_counts, occurrences = np.zeros(size, np.int32), np.zeros(size, np.int64)
         for part in parts:
-            # add.at takes forty times as long (43 ms a million) if types differ from those of its arguments.
+            # np.add.at takes forty times as long, 43 ms for a million cells, if the types of its arguments differ.
             columns = part.columns.astype(np.intp, copy=False)
             np.add.at(document_counts, columns, part.document_counts.astype(np.int32, copy=False))
             np.add.at(occurrences, columns, part.occurrences.astype(np.int64, copy=False))
@@ -86,14 +86,14 @@ class SparseRow(NamedTuple):
     def subtract(self, other: SparseRow) -> SparseRow:
         """Subtract the counts of ``other``, which are part of these; columns ascend in both."""
         _, document_counts, occurrences = difference = SparseRow(*map(np.copy, self))
-        places = np.searchsorted(self.columns, other.columns)
-        document_counts[places] -= other.document_counts
-        occurrences[places] -= other.occurrences
+        positions = np.searchsorted(self.columns, other.columns)
+        document_counts[positions] -= other.document_counts
+        occurrences[positions] -= other.occurrences
         return difference.take(np.flatnonzero(document_counts))
 
-    def take(self, places: np.ndarray) -> SparseRow:
-        """Select the cells at these places."""
-        return SparseRow(*(values[places] for values in self))
+    def take(self, positions: np.ndarray) -> SparseRow:
+        """Select the cells at these positions."""
+        return SparseRow(*(values[positions] for values in self))
 
     def reindex(self, columns: np.ndarray) -> SparseRow:
         """Rename each column j to ``columns[j]``; drop it if that is −1."""
@@ -130,8 +130,8 @@ class ClassCounts(NamedTuple):
 
     def between(self, first: int, end: int) -> ClassCounts:
         """Select the columns from ``first`` to before ``end``."""
-        places = [slice(*np.searchsorted(row.columns, [first, end])) for row in self.rows]
-        parts = [SparseRow(*(values[cells] for values in row)) for row, cells in zip(self.rows, places)]
+        slices = [slice(*np.searchsorted(row.columns, [first, end])) for row in self.rows]
+        parts = [SparseRow(*(values[cells] for values in row)) for row, cells in zip(self.rows, slices)]
         rows = tuple(row._replace(columns=row.columns - first) for row in parts)
         return self._replace(vocabulary_size=end - first, rows=rows)
 
@@ -169,6 +169,6 @@ class ClassCounts(NamedTuple):
         from scipy.sparse import csr_array
 
         indptr = np.cumsum([0, *(len(row.columns) for row in self.rows)])
-        none = np.zeros(0, np.int64)
-        columns, data = (np.concatenate([none, *(row[i] for row in self.rows)]) for i in (0, field))  # int64
+        empty = np.zeros(0, np.int64)  # makes the results int64, also without classes
+        columns, data = (np.concatenate([empty, *(row[i] for row in self.rows)]) for i in (0, field))
         return csr_array((data, columns, indptr), shape=(len(self.classes), self.vocabulary_size))

@@ -73,7 +73,7 @@ class SharedVocabulary:
             return ids
 
     def take_all(self) -> Vocabulary:
-        """Return all tokens, and leave none; no thread may add any more."""
+        """Return all tokens, and free them here; no thread may add tokens afterwards."""
         vocabulary, self._vocabulary = self._vocabulary, Vocabulary()
         return vocabulary
 
@@ -148,9 +148,9 @@ class Collection:
 
     def __init__(self) -> None:
         self.vocabulary = SharedVocabulary()
-        self._parts: list[Counted] = []  # whose cells are in memory
-        self._runs: list[Counted] = []  # whose cells are in files
-        self._n_cells = 0  # of the parts in memory
+        self._parts: list[Counted] = []  # messages whose cells are in memory
+        self._runs: list[Counted] = []  # messages whose cells are in files
+        self._n_cells = 0  # in memory
 
     def add(self, counted: Counted) -> None:
         """Append messages."""
@@ -161,9 +161,9 @@ class Collection:
             self._parts, self._n_cells = [], 0
 
     def _renumber(self, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
-        """Return all tokens, the commonest first and then ascending by hash, and the new id of each old one.
+        """Return all tokens, the commonest first and then ascending by hash, and the new ids by old id.
 
-        In this order columns do not depend on the thread that counted a message.
+        In this order the columns do not depend on the threads that counted the messages.
         """
         vocabulary = self.vocabulary.take_all()
         frequency = np.zeros(len(vocabulary), np.int32)
@@ -207,7 +207,7 @@ class Collection:
         )
         del joined, new_ids
         training_set = TrainingSet(tokens, messages.class_counts(tuple(classes.tolist()), len(tokens)), messages)
-        columns = training_set.by_hash()
+        columns = training_set.columns_by_hash()
         repeats = np.flatnonzero(
             np.diff(tokens.hashes[columns]) == 0
         )  # a model has one of two tokens with equal hashes

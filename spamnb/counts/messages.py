@@ -1,7 +1,7 @@
 """The counted messages as one table: a row of (token, occurrences) cells for each message, and its label and date.
 
-A cell takes 6 bytes, and a message about 1.5 kB. Many cells are in temporary files that are mapped into memory, so that
-the system can take their pages back.
+A cell takes 6 bytes, and a message about 1.5 kB. A large array is in a temporary file that is mapped into memory, so
+that the system can take its pages back.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from spamnb.reader.rows import CsrRows
 
 UNDATED = -1  # the date of a message without one
 MAX_NUMBERS_IN_MEMORY = 1 << 25  # a larger array is in a file: the cells of some 150,000 messages
-MESSAGES_AT_ONCE = 1 << 10  # read together: their cells fit the processor's cache
+MESSAGES_AT_ONCE = 1 << 10  # in a block of rows: their cells fit the processor's cache
 
 
 def allocate_array(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return an empty array, in memory or, if it is large, in a temporary file that is deleted with it."""
+    """Return an empty array in memory. A large array is in a temporary file, which is deleted with the array."""
     numbers = int(np.prod(shape))
     if numbers <= MAX_NUMBERS_IN_MEMORY:
         return np.empty(shape, dtype)
     with TemporaryFile() as file:
-        if hasattr(os, "posix_fallocate"):  # raises OSError; writing to a mapped file on a full disk ends the process
+        if hasattr(os, "posix_fallocate"):  # raises OSError on a full disk, where writing to the map ends the process
             os.posix_fallocate(file.fileno(), 0, numbers * np.dtype(dtype).itemsize)
         return np.asarray(np.memmap(file, dtype, shape=shape))
 
@@ -38,16 +38,16 @@ def join_slices(numbers: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np
     >>> join_slices(np.arange(10), np.array([7, 1, 3]), np.array([9, 3, 4]))
     array([7, 8, 1, 2, 3])
     """
-    apart = np.flatnonzero(begins[1:] != ends[:-1])
-    bounds = zip(begins[np.append(0, apart + 1)].tolist(), ends[np.append(apart, -1)].tolist())
+    gaps = np.flatnonzero(begins[1:] != ends[:-1])
+    bounds = zip(begins[np.append(0, gaps + 1)].tolist(), ends[np.append(gaps, -1)].tolist())
     parts = [numbers[begin:end] for begin, end in bounds]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class Messages(NamedTuple):
-    """n messages ascending by digest, and copies in the order of the sources.
+    """n messages, ascending by digest. Copies have the same digest, and are in the order of the sources.
 
-    The order is random, and the same whichever thread or machine counted a message.
+    This order is random, and does not depend on the thread or machine that counted a message.
     """
 
     indptr: np.ndarray  # (n + 1,) where the rows begin and end
@@ -57,7 +57,7 @@ class Messages(NamedTuple):
     labels: np.ndarray  # (n,) class numbers
     digests: np.ndarray  # (n, 16) bytes
     dates: np.ndarray  # (n,) time of arrival in seconds since 1970, or UNDATED
-    included: np.ndarray  # (n,) False for a message that the counts do not include, as a second copy
+    included: np.ndarray  # (n,) False for a message that the counts do not include, such as a copy
 
     def rows(self, numbers: np.ndarray) -> CsrRows:
         """Return the rows of the messages with these ``numbers``, ascending, one or more."""

@@ -17,7 +17,7 @@ UNIT = 2.0**-16
 
 
 class Moments(NamedTuple):
-    """Moments per class in fixed point; Gaussian naive Bayes has only the diagonal of the second."""
+    """Moments per class in fixed point; Gaussian naive Bayes has only the diagonals of the second moments."""
 
     documents: np.ndarray  # (C,) number of messages
     first: np.ndarray  # (C, d) Σx in UNIT
@@ -26,8 +26,8 @@ class Moments(NamedTuple):
     @classmethod
     def of(cls, x: np.ndarray, labels: np.ndarray, classes: int, diagonal: bool) -> Moments:
         """Add up rows ``x`` (n, d) with class numbers ``labels`` (n,)."""
-        q = np.rint(x / UNIT).astype(np.int64)
-        parts = [q[labels == c] for c in range(classes)]
+        units = np.rint(x / UNIT).astype(np.int64)
+        parts = [units[labels == c] for c in range(classes)]
         # Products of floats would be faster, but not exact.
         second = [np.einsum("ij,ij->j", p, p) if diagonal else p.T @ p for p in parts]
         return cls(np.array([len(p) for p in parts]), np.stack([p.sum(axis=0) for p in parts]), np.stack(second))
@@ -36,9 +36,9 @@ class Moments(NamedTuple):
         return Moments(*(a + sign * b for a, b in zip(self, other)))
 
     def scatter(self) -> Scatter:
-        """Return means and centred scatter, which the estimators take."""
+        """Return means and centred scatter for the estimators."""
         n = np.maximum(self.documents, 1).astype(float)[:, None]
         mean = self.first * UNIT / n
-        about_zero = mean * mean if self.second.ndim == 2 else mean[:, :, None] * mean[:, None, :]
+        mean_square = mean * mean if self.second.ndim == 2 else mean[:, :, None] * mean[:, None, :]
         n = n.reshape(-1, *[1] * (self.second.ndim - 1))
-        return Scatter(self.documents.astype(float), mean, self.second * UNIT**2 - n * about_zero)
+        return Scatter(self.documents.astype(float), mean, self.second * UNIT**2 - n * mean_square)

@@ -1,7 +1,4 @@
-"""The newest messages of a training set, which test a model of the older ones as future mail will.
-
-The counts of the older messages are those of all messages minus those of the newest.
-"""
+"""The newest messages of a training set. They test a model of the older messages as future mail will."""
 
 from __future__ import annotations
 
@@ -10,16 +7,17 @@ import numpy as np
 from spamnb.counts.messages import UNDATED
 from spamnb.counts.training_set import TrainingSet
 
-SHARE = 1 / 5  # of the messages with a date: these are the newest
-MIN_DATED = 1 / 2  # share of the messages with a date: fewer may all be of one mailing list
-MIN_OF_SIDE = 50  # newest messages of spam, and of all other mail: one error is 2 % of them
-MIN_OLDER = 1 / 2  # share of each side that is older: a junk folder that is emptied each month has no older spam
+# A test needs all of these.
+NEWEST_SHARE = 1 / 5  # of the messages with a date
+MIN_DATED_SHARE = 1 / 2  # of all messages: if fewer have a date, these may all be of one mailing list
+MIN_OF_SIDE = 50  # newest messages of spam, and of all other mail: one error is 2 % of 50
+MIN_OLDER_SHARE = 1 / 2  # of spam, and of all other mail: a junk folder that is emptied each month has no older spam
 
 
-def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray:
+def mark_newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray:
     """Return a mask (n,) of the newest ``share`` of the messages with a date; of equal dates, the last are the newest.
 
-    >>> newest(np.array([5, UNDATED, 9, 9, 1]), np.arange(5), 0.25)
+    >>> mark_newest(np.array([5, UNDATED, 9, 9, 1]), np.arange(5), 0.25)
     array([False, False, False,  True, False])
     """
     order = np.lexsort((positions, dates))
@@ -29,18 +27,18 @@ def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray
     return is_newest
 
 
-def newest_of(training_set: TrainingSet, spam: str) -> np.ndarray | None:
+def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray | None:
     """Return a mask (n,) of the newest messages of a training set without copies and empty classes.
 
-    None if there are too few for a test, by the limits above. Without a class ``spam`` each class is a side.
+    Return None if there are too few for a test. Without a class ``spam``, each class must have enough messages.
     """
     dates, positions, labels = (
         values[training_set.messages.included]
         for values in (training_set.messages.dates, training_set.messages.positions, training_set.messages.labels)
     )
-    if (dates != UNDATED).sum() < MIN_DATED * len(dates):
+    if (dates != UNDATED).sum() < MIN_DATED_SHARE * len(dates):
         return None
-    is_newest = newest(dates, positions, SHARE)
+    is_newest = mark_newest(dates, positions, NEWEST_SHARE)
     classes = training_set.counts.classes
     newest_sizes, sizes = (np.bincount(each, minlength=len(classes)) for each in (labels[is_newest], labels))
     if (newest_sizes == sizes).any():
@@ -48,7 +46,7 @@ def newest_of(training_set: TrainingSet, spam: str) -> np.ndarray | None:
     if spam in classes:
         is_spam = np.array(classes) == spam
         newest_sizes, sizes = (np.array([n[is_spam].sum(), n[~is_spam].sum()]) for n in (newest_sizes, sizes))
-    has_few = (newest_sizes < MIN_OF_SIDE) | (sizes - newest_sizes < MIN_OLDER * sizes)
+    has_few = (newest_sizes < MIN_OF_SIDE) | (sizes - newest_sizes < MIN_OLDER_SHARE * sizes)
     if len(sizes) < 2 or has_few.any():
         return None
     return is_newest

@@ -19,7 +19,7 @@ class Word(NamedTuple):
     value: float
 
 
-class TellingWord(NamedTuple):
+class InformativeWord(NamedTuple):
     """A token, its mutual information with the class in bits, and the class in which it is likeliest."""
 
     token: str
@@ -42,25 +42,25 @@ def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts,
 
 def top_words(
     counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0
-) -> tuple[dict[str, list[Word]], list[TellingWord]]:
+) -> tuple[dict[str, list[Word]], list[InformativeWord]]:
     """Return the n likeliest words of each class, and the n words with the highest mutual information in bits.
 
-    The probability that a message of class c has word j is θ_jc = (N_jc + α)/(N_c + 2α). An informative word speaks
-    for the class with the highest θ_jc. A model of a single class has no informative words. ``tokens`` (V,) names the
-    columns.
+    The probability that a message of class c has word j is θ_jc = (N_jc + α)/(N_c + 2α). The label of an informative
+    word is the class with the highest θ_jc. A model of a single class has no informative words. ``tokens`` (V,) are the
+    names of the columns.
     """
     likeliest = {}
     highest = np.full(counts.vocabulary_size, -1.0)
-    speaks_for = np.zeros(counts.vocabulary_size, np.intp)
+    best_class = np.zeros(counts.vocabulary_size, np.intp)
     for c, (name, row) in enumerate(zip(counts.classes, counts.rows)):
         theta = np.full(counts.vocabulary_size, float(alpha))
         theta[row.columns] += row.document_counts
         theta /= counts.documents[c] + 2 * alpha
         likeliest[name] = [Word(tokens[j], float(theta[j])) for j in top_columns(theta, n, tokens)]
         higher = theta > highest
-        speaks_for[higher], highest[higher] = c, theta[higher]
+        best_class[higher], highest[higher] = c, theta[higher]
     if len(counts.classes) < 2:
         return likeliest, []
     bits = mutual_information_from_counts(counts.document_counts, counts.documents, alpha)
     columns = top_columns(bits, n, tokens)
-    return likeliest, [TellingWord(tokens[j], float(bits[j]), counts.classes[speaks_for[j]]) for j in columns]
+    return likeliest, [InformativeWord(tokens[j], float(bits[j]), counts.classes[best_class[j]]) for j in columns]

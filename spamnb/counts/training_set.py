@@ -24,8 +24,8 @@ class LabelledRows(NamedTuple):
 class TrainingSet(NamedTuple):
     """Messages, the tokens of their columns, and the counts of the included messages.
 
-    The commonest tokens have the first columns, because their counts are read most often and then lie together in
-    memory. A subset of the messages keeps all columns; its vocabulary size counts the columns that occur.
+    The commonest tokens have the first columns, so that the counts that are read most often are together in memory. A
+    subset of the messages keeps all columns; its vocabulary size counts the columns that occur.
     """
 
     tokens: TokenArray
@@ -69,32 +69,31 @@ class TrainingSet(NamedTuple):
         """Subtract the messages in a mask over positions in the sources."""
         return self.split(mask[self.included_positions()])[0]
 
-    def split(self, chosen: np.ndarray) -> tuple[TrainingSet, TrainingSet]:
-        """Return two training sets: one without the ``chosen`` messages, and one of the chosen messages.
+    def split(self, mask: np.ndarray) -> tuple[TrainingSet, TrainingSet]:
+        """Return two training sets: one without the messages of the mask, and one of these messages.
 
-        ``chosen`` is a mask (n,) over the included messages. Both training sets have the counts of the messages that
-        were not chosen.
+        The mask (n,) is over the included messages. Both training sets have the counts of the first one.
         """
         included = self.messages.included
-        selected = included.copy()
-        selected[included] = chosen
-        selected_counts = self._including(selected).messages.class_counts(self.counts.classes, len(self.tokens))
-        others = self._including(included & ~selected)._replace(counts=self.counts - selected_counts)
-        return others, others._including(selected)
+        is_selected = included.copy()
+        is_selected[included] = mask
+        selected_counts = self._including(is_selected).messages.class_counts(self.counts.classes, len(self.tokens))
+        others = self._including(included & ~is_selected)._replace(counts=self.counts - selected_counts)
+        return others, others._including(is_selected)
 
     def deduplicate(self) -> TrainingSet:
         """Count each message once, as the last of its copies, because the last class is probably the right one."""
         copies = ~self.messages.last_copies()[self.messages.included]
         return self.split(copies)[0] if copies.any() else self
 
-    def in_several_classes(self) -> int:
+    def count_in_several_classes(self) -> int:
         """Return the number of messages whose copies have more than one class."""
         is_last = self.messages.last_copies()
-        labelled = np.stack([np.cumsum(is_last) - is_last, self.messages.labels])  # message and class of each copy
-        return int((np.bincount(np.unique(labelled, axis=1)[0]) > 1).sum())
+        pairs = np.stack([np.cumsum(is_last) - is_last, self.messages.labels])  # message and class of each copy
+        return int((np.bincount(np.unique(pairs, axis=1)[0]) > 1).sum())
 
-    def by_hash(self) -> np.ndarray:
-        """Return the columns that messages hold, ascending by their tokens' hash as in a model file."""
+    def columns_by_hash(self) -> np.ndarray:
+        """Return the columns of the tokens that occur, ascending by hash as in a model file."""
         columns = np.flatnonzero(self.counts.document_frequency())
         return columns[np.argsort(self.tokens.hashes[columns])]
 
@@ -105,7 +104,7 @@ class TrainingSet(NamedTuple):
         return TrainingSet(self.tokens.take(columns), counts, self.messages.reindex(number))
 
     def nonempty_classes(self) -> TrainingSet:
-        """Drop the classes that have no message, or only copies of messages that count in other classes."""
+        """Drop the classes that have no message, or only copies of messages that are counted in other classes."""
         nonempty = np.flatnonzero(self.counts.documents)
         if len(nonempty) == len(self.counts.classes):
             return self

@@ -313,7 +313,7 @@ class CategoricalNB(DiscreteNB):
     def _class_weights(self, sums: Any, alpha: np.ndarray) -> tuple[np.ndarray, float]:
         totals = sums.documents[:, None] + alpha * sums.categories
         category_alpha = np.repeat(np.broadcast_to(alpha, sums.n_features), sums.categories)
-        return token_log_probability(sums.columns, totals, 0.0, category_alpha, sums.categories), 0.0
+        return np.log(sums.columns + category_alpha) - np.repeat(np.log(totals), sums.categories, axis=-1), 0.0
 
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         columns = [np.exp(column[c]) for column in self.feature_log_prob_]

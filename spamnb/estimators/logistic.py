@@ -106,7 +106,7 @@ class LogisticRegression(DecisionFunction):
         error = CrossEntropy(X, codes, share, penalty, len(classes))
         solution = minimize(
             error,
-            np.zeros(error.rows * (X.shape[1] + 1)),
+            np.zeros(error.n_activations * (X.shape[1] + 1)),
             method="trust-ncg",
             jac=True,
             hessp=error.curvature,
@@ -121,7 +121,7 @@ class LogisticRegression(DecisionFunction):
                 RuntimeWarning,
                 stacklevel=2,
             )
-        weights = solution.x.reshape(error.rows, -1)
+        weights = solution.x.reshape(error.n_activations, -1)
         self.coef_, self.intercept_ = weights[:, :-1].copy(), weights[:, -1].copy()
         self.n_iter_ = np.array([solution.nit], dtype=np.int32)
         self._set_shape(classes, X.shape[1], names)

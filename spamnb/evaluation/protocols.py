@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spamnb.classifier import Classifier
 from spamnb.counts.messages import UNDATED
-from spamnb.counts.newest import newest
+from spamnb.counts.newest import mark_newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_result
@@ -129,7 +129,7 @@ def split_by_date(mail: Mail, fraction: float) -> NDArray[np.intp]:
     _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
     group_dates = np.full(len(first), UNDATED)
     np.maximum.at(group_dates, group, mail.dates)
-    return np.where(newest(group_dates, first, 1 - fraction), 0, -1)[group]
+    return np.where(mark_newest(group_dates, first, 1 - fraction), 0, -1)[group]
 
 
 def _check_fraction(fraction: float) -> None:

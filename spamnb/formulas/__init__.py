@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: the formulas of the models. Nothing here knows of mail or of files."""
+"""The formulas of the models. They take arrays and return arrays, and use neither mail nor files."""

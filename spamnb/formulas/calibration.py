@@ -1,20 +1,21 @@
 """Calibration: from scores to probabilities.
 
-The margin of a class is its score less the log-sum-exp of the other classes' scores. The calibration is fitted to two
-histograms of margins per class, one of its own messages and one of all others; a model without the message computed
-each margin. Counts of histograms can be added and subtracted, so messages can be learned and forgotten, and models
-merged.
+The margin of a class is its score less the log-sum-exp of the other classes' scores. The scores of a message are by a
+model without this message. Each class has two histograms of margins: of its own n messages, and of all m others. The
+calibration is fitted to these histograms. Their counts can be added and subtracted, so messages can be learned and
+forgotten, and models merged.
 
 The probability of a class is a logistic curve of two parameters over the compressed margin:
 
-    log-odds = slope · k asinh(margin / k) + intercept        k = 1 + 1000 / messages of the smaller side, in nats
+    log-odds = slope · k asinh(margin / k) + intercept        k = 1 + 1000 / (1 + min(n, m)), in nats
 
-Compression limits the influence of a message that is far from the curve. The targets are (n+d)/(n+2d) and d/(n+2d)
-instead of 1 and 0 (Platt 1999), so a few messages never make certainty. d falls from 1 (Laplace's rule of succession)
-to ½ (Jeffreys' prior) as the number of messages grows.
+Compression limits the influence of a message that is far from the curve. The curve is fitted to the targets
+(n+d)/(n+2d) for messages of the class, and d/(m+2d) for others, instead of 1 and 0 (Platt 1999), so that few messages
+never give probabilities near 0 or 1. d falls from 1 (Laplace's rule of succession) to ½ (Jeffreys' prior) as the number
+of messages grows.
 
 Some labels are wrong. The trust in a label (formulas/trust.py) is the weight of the message for its class, and one
-minus the trust is its weight for the other side. Trust, noise and curve are computed in turn, by a few rounds of
+minus the trust is its weight for the other classes. Trust, noise and curve are computed in turn, by a few rounds of
 expectation maximisation. The loop is in C, ``core/curve.c``.
 """
 
@@ -28,14 +29,15 @@ import numpy as np
 from spamnb.core.curve import BINS, Curve, fit_curve
 from spamnb.formulas.trust import PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING, PRIOR_NOISE, trust
 
-MIN_MESSAGES = 10  # of each side: with fewer, the prior outweighs the messages, and no probability is above .93
-# The histogram is for margins from −5,000 to 5,000 nats.
-_BINS_PER_UNIT = 24.0  # bins per unit of asinh(margin / _SCALE): 1 % of a nat near 0, 4 % of the margin far from it
-_SCALE = 0.25  # nats
+MIN_MESSAGES = 10  # of spam, and of all others: with fewer, no probability is above .93 because of the prior
+# BINS bins cover margins from −5,000 to 5,000 nats. A bin is .01 nats wide near 0, and 4 % of the margin far from 0.
+_BINS_PER_UNIT = 24.0  # bins per unit of asinh(margin / _SCALE)
+_SCALE = 0.25  # nats: below this margin all bins have nearly the same width
 _KNEE, _KNEE_MESSAGES = 1.0, 1000.0  # nats, and nats times messages: docs/experiments.md#calibration
-_PRIOR_MARGIN = 2.0  # nats: the prior is an imagined message of the class here, and one of the others at minus this
+# Nats. The prior is two imagined messages: one of the class with this margin, one of another class with minus this.
+_PRIOR_MARGIN = 2.0
 _ROUNDS = 12  # of trust and curve in turn: after more rounds a flatter curve explains the wrong labels
-_MAX_LOG_ODDS = 16.0  # nats: no probability is 0 or 1
+_MAX_LOG_ODDS = 16.0  # nats, so that no probability is 0 or 1
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
@@ -44,7 +46,7 @@ def margins(scores: np.ndarray) -> np.ndarray:
     >>> margins(np.array([[1.0, 3.0]]))
     array([[-2.,  2.]])
     """
-    scores = np.clip(scores, -1e100, 1e100)  # -inf is the score of a class whose only message is left out
+    scores = np.clip(scores, -1e100, 1e100)  # a class whose only message is left out has the score -inf
     out = np.zeros(scores.shape)
     for c in range(scores.shape[1] if scores.shape[1] > 1 else 0):
         out[:, c] = scores[:, c] - np.logaddexp.reduce(np.delete(scores, c, axis=1), axis=1)
@@ -79,11 +81,11 @@ def histogram(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return out
 
 
-def has_enough(documents: np.ndarray, spam: int | None = None) -> bool:
-    """Return whether class number ``spam`` and all others together have MIN_MESSAGES ``documents`` (C,) each.
+def has_enough_messages(documents: np.ndarray, spam: int | None = None) -> bool:
+    """Return whether ``documents`` (C,), the messages per class, are enough for the verdict spam.
 
-    The others count together, because one message of a third class must not make each spam unsure. Without a class of
-    spam, each of two or more classes must have MIN_MESSAGES.
+    Class number ``spam`` needs MIN_MESSAGES, and all other classes together need as many. A small third class does not
+    matter, because it would make all spam unsure. If no class is spam, each of two or more classes needs MIN_MESSAGES.
     """
     if len(documents) < 2:
         return False
@@ -120,7 +122,7 @@ class Calibration(NamedTuple):
         margin = margins(np.atleast_2d(scores))
         if margin.shape[1] == 1:
             return np.ones_like(margin)
-        # Each class has a curve against the others. The rows are normalised; those of two classes sum to 1 already.
+        # Each class has a curve against the others, so the rows of three or more classes do not sum to 1.
         p = _sigmoid(self.slope * _compress(margin, self.knee) + self.intercept)
         return p / p.sum(axis=1, keepdims=True)
 
@@ -128,27 +130,27 @@ class Calibration(NamedTuple):
 def fit(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSAGES) -> Calibration:
     """Fit the curves of C classes to their ``histogram`` (C, 2, BINS).
 
-    ``documents`` (C,) are all messages of the model. Those that were learned while there was only one class have no
-    score. They are added to the imagined messages of the prior, because otherwise the class that was learned second
-    would look like most mail. ``prior`` is the number of imagined messages in the prior of the noise.
+    ``documents`` (C,) are the messages per class. Messages that were learned while there was only one class have no
+    score. They are added to the imagined messages of the prior. Otherwise the share of the class that was learned
+    second would be too large. ``prior`` is the number of imagined messages in the prior of the noise.
     """
     counts = np.maximum(histogram, 0)
     unscored = np.maximum(documents - counts[:, 0].sum(axis=1), 0)
-    sides = np.stack([unscored, unscored.sum() - unscored], axis=1)  # (C, 2)
-    if len(counts) == 2:  # they have one curve
-        curve = _fit_curve(counts[1], sides[1], prior)
+    unscored = np.stack([unscored, unscored.sum() - unscored], axis=1)  # (C, 2) of the class, and of all others
+    if len(counts) == 2:  # two classes share one curve
+        curve = _fit_curve(counts[1], unscored[1], prior)
         slope, signs = np.full(2, curve.slope), np.array([-1.0, 1.0])
-        noise = _share_of_wrong(curve.wrong_own + curve.wrong_others, int(counts[1].sum()), prior)
+        noise = _estimate_noise(curve.wrong_own + curve.wrong_others, int(counts[1].sum()), prior)
         return Calibration(slope, signs * curve.intercept, np.full(2, curve.knee), noise)
-    curves = [_fit_curve(*each, prior) for each in zip(counts, sides)]
+    curves = [_fit_curve(*each, prior) for each in zip(counts, unscored)]
     slope, intercept, knee = np.array([(each.slope, each.intercept, each.knee) for each in curves]).reshape(-1, 3).T
-    # Each curve counts all messages. So only the messages of its own class are added up.
-    noise = _share_of_wrong(sum(each.wrong_own for each in curves), int(counts[:, 0].sum()), prior)
+    # Each curve is fitted to all messages. Only wrong labels of its own class are added, so each label counts once.
+    noise = _estimate_noise(sum(each.wrong_own for each in curves), int(counts[:, 0].sum()), prior)
     return Calibration(slope, intercept, knee, noise)
 
 
 def _fit_curve(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Curve:
-    """Fit one curve to ``counts`` (2, BINS) of scored messages, and the numbers ``unscored`` (2,) of the others."""
+    """Fit one curve to ``counts`` (2, BINS) of messages with a score, and numbers ``unscored`` (2,) without one."""
     imagined = np.zeros(counts.shape)
     imagined[[0, 1], _PRIOR_BINS] = 1 + unscored
     smaller = int((counts.sum(axis=1) + unscored).min())
@@ -156,7 +158,7 @@ def _fit_curve(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Curve:
     return fit_curve(counts, imagined, _BIN_MARGINS, knee, PRIOR_NOISE, prior, _ROUNDS)
 
 
-def _share_of_wrong(wrong: float, messages: int, prior: float) -> float:
+def _estimate_noise(wrong: float, messages: int, prior: float) -> float:
     """Return the share of wrong labels, with ``prior`` imagined messages of which the share PRIOR_NOISE is wrong."""
     return (wrong + PRIOR_NOISE * prior) / (messages + prior)
 
@@ -164,7 +166,7 @@ def _share_of_wrong(wrong: float, messages: int, prior: float) -> float:
 def label_trust(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the trust (n,) in the ``labels`` (n,) of messages, and the share of wrong labels.
 
-    ``scores`` (n, C) in nats are by models without the message. A calibration is fitted to them.
+    Each of the ``scores`` (n, C), in nats, is by a model without the message. A calibration is fitted to them.
 
     >>> margins = np.linspace(-20, 20, 100)
     >>> labels = (margins > 0).astype(int)

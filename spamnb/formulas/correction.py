@@ -1,25 +1,25 @@
-"""The correction of naive Bayes: a penalised softmax regression with its scores as offsets, as a sum over messages.
+"""The correction of naive Bayes: a penalised softmax regression whose offsets are naive Bayes' scores.
 
-    minimise over W:  |W|²/2 + C Σ_i −log softmax(o_i + W x_i)[y_i]
+    minimise over W:  |W|²/2 + C Σ_i −log p_i[y_i],    p_i = softmax(o_i + W x_i)
 
-o_i are naive Bayes' scores of message i in the model without it, in nats of log-odds; x_i has 1/√n at each of
-the message's n tokens. Where the gradient is zero
+o_i are naive Bayes' scores of message i in the model without this message, in nats of log-odds. x_i is 1/√n at each of
+the message's n tokens, and 0 elsewhere. At the minimum the gradient is zero, so
 
     W = Σ_i c_i x_iᵀ,    c_ik = C ([k = y_i] − p_ik)
 
-so the contribution of a message is a coefficient for each class, and these sum to 0. W is the sum of all
-contributions: learning adds one, forgetting subtracts it, and merging adds two sums. Most coefficients are nearly 0,
-because naive Bayes is mostly right. The dual problem is solved one message at a time (Yu, Huang and Lin, "Dual
-coordinate descent methods for logistic regression and maximum entropy models", Machine Learning 85, 2011): each step
-finds the coefficients of one message, while those of all others stay.
+A message has a coefficient c_ik for each class, and its coefficients sum to 0. Its contribution c_ik/√n is added to the
+weights of each of its tokens. W is the sum of all contributions: learning adds a contribution, forgetting subtracts it,
+and merging adds two sums. Most coefficients are nearly 0, because naive Bayes is mostly right. The dual problem is
+solved one message at a time (Yu, Huang and Lin, "Dual coordinate descent methods for logistic regression and maximum
+entropy models", Machine Learning 85, 2011): each step fits the coefficients of one message, and leaves all others
+unchanged.
 
-C is multiplied by the trust in the label of the message (formulas/trust.py). Without it, W would be fitted to the wrong
-labels, because they have the largest gradients (Bootkrajang and Kabán, "Label-noise robust logistic regression and its
-applications", ECML 2012).
+The penalty C is multiplied by the trust in the label of the message (formulas/trust.py). Otherwise W would be fitted to
+the wrong labels, because they have the largest gradients (Bootkrajang and Kabán, "Label-noise robust logistic
+regression and its applications", ECML 2012).
 
-Contributions are whole multiples of UNIT for each token of the message, because the sum of whole numbers does not
-depend on their order. Messages are visited in order, in a training and when one message is learned. The loops are in C,
-``core/fit.c``, and run without Python's lock.
+Contributions are whole multiples of UNIT, because the sum of whole numbers does not depend on their order. The loops
+are in C, ``core/fit.c``, and run without Python's lock.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from spamnb.core.fit import FitRows
 
 # docs/experiments.md#correction has the figures that decided.
 PENALTY = 500.0  # C of messages that are fitted together
-LEARNING_PENALTY = 50.0  # C of a message that is learned: the others cannot be adjusted to it, so it may change less
+LEARNING_PENALTY = 50.0  # C of a message that is learned alone: it may change less, because all others stay unchanged
 NEGLIGIBLE = 0.1  # nats: a smaller coefficient becomes 0 if there are many classes, or one message is learned
 HARD = 0.5  # nats: a message with a coefficient of this size is a hard example
-UNIT = 2.0**-16  # nats: contributions are whole multiples of it, so that sums are exact
+UNIT = 2.0**-16  # nats: the unit of contributions and weights
 TOLERANCE = 0.01  # nats: a pass that changes no coefficient by more is the last
 
 
@@ -52,7 +52,7 @@ class Problem(NamedTuple):
         cls, begins: np.ndarray, ends: np.ndarray, columns: np.ndarray, n_columns: int, offsets: np.ndarray,
         labels: np.ndarray,
     ) -> Problem:  # fmt: skip
-        """Make the problem of messages i, whose tokens have the columns ``columns[begins[i] : ends[i]]``."""
+        """Make a problem. The tokens of message i have the columns ``columns[begins[i] : ends[i]]``."""
         rows = FitRows(begins, ends, columns, n_columns)
         return cls(rows, 1 / np.sqrt(np.maximum(ends - begins, 1)), np.ascontiguousarray(offsets), labels)
 
@@ -67,11 +67,10 @@ class Problem(NamedTuple):
         penalty: float,
         least: float,
     ) -> int:
-        """Fit these messages (m,), ascending, in at most ``passes`` passes; return the number of passes.
+        """Fit the messages ``visits`` (m,), ascending, in at most ``passes`` passes; return the number of passes.
 
-        ``contributions`` (n, C - 1), what each message adds to the weight of each of its tokens, and ``weights``
-        (V, C - 1), their sums, are int64 multiples of UNIT for all classes but the first, and are changed in place. A
-        coefficient below ``least`` nats becomes 0.
+        ``contributions`` (n, C - 1) and their sums by token, ``weights`` (V, C - 1), are changed in place. They are
+        int64, in UNIT, for all classes but the first. A coefficient below ``least`` nats becomes 0.
         """
         parameters = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
         for number in range(1, passes + 1):

@@ -3,9 +3,8 @@
     E(w) = Σ_n s_n E_n + λ |w|²/2        E_n = −ln P(y_n|x_n), nats        Σ_n s_n = 1
 
 P is the softmax of the classes' activations w_cᵀx + b_c. With two classes the activation of the first is 0, so that
-P(1|x) is σ of the activation of the second. Constants are not penalised. The probabilities at the last w are stored,
-because a step of Newton's method computes the curvature there dozens of times, with two products with X instead of
-three.
+P(1|x) is σ of the activation of the second. The constants b_c are not penalised. The probabilities at the last w are
+stored, because a step of Newton's method computes dozens of curvatures at the same w.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from spamnb.formulas.softmax import log_softmax
 
 
 def with_first_of_two(activation: np.ndarray) -> np.ndarray:
-    """Return the activations (n, C) of all classes. With two classes, given as (n, 1), the first column is 0."""
+    """Return the activations (n, C) of all classes. Those of two classes are passed as (n, 1), without the first."""
     return activation if activation.shape[1] > 1 else np.column_stack([np.zeros(len(activation)), activation])
 
 
 class CrossEntropy:
-    """E for rows X (n, d) of the classes ``codes`` (n,), with ``share`` (n,) the s_n and λ the ``penalty``.
+    """E for rows X (n, d) with the class numbers ``codes`` (n,). ``share`` (n,) is s, and ``penalty`` is λ.
 
-    w, flat, holds d weights and a constant for each of ``rows`` activations: one for two classes, otherwise C.
+    w is flat: d weights and a constant for each activation. Two classes have one activation, C classes have C.
 
     >>> error = CrossEntropy(np.array([[1.0], [-1.0]]), np.array([1, 0]), np.array([0.5, 0.5]), 0.0, classes=2)
     >>> value, gradient = error(np.array([0.0, 0.0]))
@@ -35,17 +34,17 @@ class CrossEntropy:
 
     def __init__(self, X: Any, codes: np.ndarray, share: np.ndarray, penalty: float, classes: int) -> None:
         self.X, self.codes, self.share, self.penalty = X, codes, share, penalty
-        self.rows = 1 if classes == 2 else classes
-        self._at = np.full(self.rows * (X.shape[1] + 1), np.nan)
+        self.n_activations = 1 if classes == 2 else classes
+        self._last_w = np.full(self.n_activations * (X.shape[1] + 1), np.nan)
 
     def _activation(self, w: np.ndarray) -> np.ndarray:
-        """Return wᵀx + b of every row, (n, rows)."""
-        w = w.reshape(self.rows, -1)
+        """Return wᵀx + b of every row, (n, n_activations)."""
+        w = w.reshape(self.n_activations, -1)
         return self.X @ w[:, :-1].T + w[:, -1]
 
     def _gradient(self, residual: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Return Σ_n residual_n x_n + λ w, flat, from residuals (n, rows)."""
-        w = w.reshape(self.rows, -1)
+        """Return Σ_n residual_n x_n + λ w, flat, from residuals (n, n_activations)."""
+        w = w.reshape(self.n_activations, -1)
         product = np.empty_like(w)
         product[:, :-1] = (self.X.T @ residual).T + self.penalty * w[:, :-1]
         product[:, -1] = residual.sum(axis=0)
@@ -53,7 +52,7 @@ class CrossEntropy:
 
     def _move_to(self, w: np.ndarray) -> None:
         """Compute the error without penalty, its residuals and the probabilities at w, unless w has not changed."""
-        if np.array_equal(w, self._at):
+        if np.array_equal(w, self._last_w):
             return
         log_p = log_softmax(with_first_of_two(self._activation(w)))
         rows = np.arange(len(self.codes))
@@ -61,13 +60,13 @@ class CrossEntropy:
         p = np.exp(log_p)
         residual = p * self.share[:, None]
         residual[rows, self.codes] -= self.share
-        self._probability, self._residual = p[:, -self.rows :], residual[:, -self.rows :]
-        self._at = w.copy()
+        self._probability, self._residual = p[:, -self.n_activations :], residual[:, -self.n_activations :]
+        self._last_w = w.copy()
 
     def __call__(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """Return E(w) and its gradient."""
         self._move_to(w)
-        weights = w.reshape(self.rows, -1)[:, :-1]
+        weights = w.reshape(self.n_activations, -1)[:, :-1]
         value = self._error + 0.5 * self.penalty * float(np.square(weights).sum())
         return value, self._gradient(self._residual, w)
 

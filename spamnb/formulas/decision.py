@@ -17,7 +17,7 @@ from spamnb.setting_fields import check_settings, setting
 
 UNSURE = "unsure"
 STRICTNESS = {"normal": 9.0, "cautious": 99.0, "strict": 1.0}  # λ, the cost of losing a good message
-MAX_SETTING = 1e9  # of a cost and of alpha; with larger ones results are only rounding errors
+MAX_SETTING = 1e9  # of a cost and of alpha: larger values leave nothing of the results but rounding errors
 
 
 def least_loss(probabilities: np.ndarray, loss: np.ndarray) -> np.ndarray:
@@ -120,14 +120,13 @@ class Loss:
         Parameters
         ----------
         classes : sequence of str
-            The classes. With a single class all messages are unsure, because nothing is known of other mail.
+            The classes. With a single class all messages are unsure.
         probabilities : array of shape (n_messages, n_classes)
             The probabilities of the classes.
         spam : str
             The class that is spam.
         enough : bool or array of shape (n_messages,), default=True
-            Whether there is enough evidence for the verdict spam; otherwise it is unsure. To a model of a few good
-            messages all other mail looks new.
+            Whether there is enough evidence for the verdict spam. If not, a message that would be spam is unsure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Class priors: from messages per class to log P(c), the same choice for every model.
+"""Class priors: from messages per class to log P(c).
 
 "mle"         N_c / N
 "dirichlet"   (N_c + a_c) / (N + Σa)            posterior mean under a Dirichlet(a) prior
@@ -24,8 +24,6 @@ def class_log_prior(
     a, one for all classes or (C,), and is used by "dirichlet" and "map". The log prior of a class without messages is
     -inf under "mle". Raise ValueError for an unknown kind, an array that is no distribution over the C classes, and a
     concentration for which the estimate does not exist.
-
-    After four heads and no tail, the MLE of tails is 0, and the posterior mean is not.
 
     >>> np.exp(class_log_prior([4, 0], "mle"))
     array([1., 0.])

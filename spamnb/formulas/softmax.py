@@ -1,4 +1,4 @@
-"""Probabilities of classes from scores: logarithms, in nats, up to a term that all classes of a row share."""
+"""Softmax: probabilities of classes from scores in nats. A constant added to all scores of a row has no effect."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ Chan, Golub and LeVeque (1979), with δ = μ_b − μ_a:
     n = n_a + n_b    μ = μ_a + δ n_b/n    S = S_a + S_b + δδᵀ n_a n_b/n
 
 and subtraction is the same equation solved for a. For normal numbers with mean 1e8 and variance 1, learned one by one,
-the relative error of the variance is 1e-7. A variance computed from Σx² is anything between −2 and 4.
+the relative error of the variance is 1e-7. A variance computed from Σx² would be any number between −2 and 4.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-# The least share of a feature's variance that the other features must leave unexplained. Rounding leaves about 1e-16 of
-# an exact copy of another column; a share of 1e-12 still has four good digits.
-MIN_OWN_VARIANCE = 1e-12
-MAX_ROUNDING = 1e-9  # share of the squares of all rows: a difference further below zero is no rounding error
+# The least share of a feature's variance that the other features must leave unexplained. If the feature is a copy of
+# another, rounding leaves a share of 1e-16. A share of 1e-12 has four exact digits.
+MIN_UNEXPLAINED_SHARE = 1e-12
+MAX_ROUNDING = 1e-9  # share of the squares of all rows: a sum further below zero is no rounding error
 # If squares overflow, the sums contain inf or NaN, and the models raise an error.
 _overflow_shows = np.errstate(over="ignore", invalid="ignore")
 
@@ -62,12 +62,12 @@ class ClassSums:
         """Return the number of features."""
         return self.columns.shape[1] if self.categories is None else len(self.categories)
 
-    def _check_like(self, other: ClassSums) -> None:
+    def _check_same_categories(self, other: ClassSums) -> None:
         if not np.array_equal(self.categories, other.categories):  # type: ignore[arg-type]
             raise ValueError("these models have different categories: fit both with the same min_categories")
 
     def __add__(self, other: ClassSums) -> ClassSums:
-        self._check_like(other)
+        self._check_same_categories(other)
         return ClassSums(self.documents + other.documents, self.columns + other.columns, self.categories)
 
     def __sub__(self, other: ClassSums) -> ClassSums:
@@ -162,8 +162,8 @@ class Scatter:
         part = np.divide(other.documents, self.documents, out=np.zeros_like(documents), where=has_rows)
         scatter = self.scatter - other.scatter - self._outer(other.mean - mean, documents * part)
         scatter[~has_rows] = 0.0
-        squares, before = (s if s.ndim == 2 else np.einsum("cii->ci", s) for s in (scatter, self.scatter))
-        if (squares < -MAX_ROUNDING * (before + self.documents[:, None] * self.mean**2)).any():
+        squares, all_squares = (s if s.ndim == 2 else np.einsum("cii->ci", s) for s in (scatter, self.scatter))
+        if (squares < -MAX_ROUNDING * (all_squares + self.documents[:, None] * self.mean**2)).any():
             raise ValueError("these rows were not learned: a sum would be below zero without them")
         np.maximum(squares, 0.0, out=squares)  # rounding errors of constant features
         return Scatter(documents, mean, scatter)
@@ -185,15 +185,15 @@ def shrink(covariance: np.ndarray, shrinkage: float | str | None, n: float, spre
     """Return (1−s) Σ + s v I with v = tr(Σ)/d, for a share s from 0 to 1; "oas" computes s from Σ and n.
 
     "oas" is the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010) in the form of scikit-learn.
-    Ledoit and Wolf's needs more than the sums. s converges to 0 with n, so that the limit is the maximum-likelihood Σ.
-    If v is zero, because all rows are equal, it is replaced by ``spread``, the variance of other rows. Raise ValueError
-    for any other ``shrinkage``.
+    Ledoit and Wolf's shrinkage needs more than the sums. s falls to 0 as n grows, so that the limit is the
+    maximum-likelihood Σ. If v is zero, because all rows are equal, it is replaced by ``spread``, the variance of other
+    rows. Raise ValueError for any other ``shrinkage``.
     """
     if shrinkage is None:
         return covariance
     d = len(covariance)
     scale = float(np.trace(covariance)) / d
-    if is_constant := scale <= MIN_OWN_VARIANCE * spread:  # v is a rounding error, and s cannot be computed from it
+    if is_constant := scale <= MIN_UNEXPLAINED_SHARE * spread:  # v is a rounding error, so s cannot be computed from v
         covariance, scale = np.zeros_like(covariance), 0.0
     if isinstance(shrinkage, str):
         if shrinkage != "oas":
@@ -218,10 +218,10 @@ def whitening(covariance: np.ndarray) -> np.ndarray | None:
     deviation = np.sqrt(np.diagonal(covariance))
     if not deviation.all():
         return None
-    try:  # the factor of the correlations, so that the scale of features does not matter
+    try:  # factorise the correlations, so that the scale of features does not matter
         factor = np.linalg.cholesky(covariance / np.outer(deviation, deviation))
     except np.linalg.LinAlgError:
         return None
-    if np.diagonal(factor).min() ** 2 <= MIN_OWN_VARIANCE:
+    if np.diagonal(factor).min() ** 2 <= MIN_UNEXPLAINED_SHARE:
         return None
     return np.linalg.inv(factor) / deviation

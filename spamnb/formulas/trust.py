@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 DOUBTFUL = 0.5  # a label with less trust is more likely wrong than right
-SWAP_TEST_MESSAGES = 10  # first messages whose mean trust tells swapped classes: a few wrong labels are no swap
+SWAP_TEST_MESSAGES = 10  # first messages whose mean trust shows swapped classes: a few wrong labels do not lower it
 # The prior of ε: PRIOR_NOISE of PRIOR_MESSAGES imagined labels are wrong (docs/experiments.md#wrong-labels). People
-# teach one message at a time, and a few wrong labels must not change ε much. A training set has enough to estimate ε.
+# teach one message at a time, and a few wrong labels must not change ε much. A training set has enough labels for ε.
 PRIOR_NOISE = 0.05
 PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING = 200.0, 1.0
 

@@ -1,4 +1,4 @@
-"""The kinds of mail model, which all use the same model file."""
+"""The kinds of mail models. All of them use the same format of the model file."""
 
 from __future__ import annotations
 

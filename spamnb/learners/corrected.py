@@ -3,9 +3,9 @@
 formulas/correction.py defines the correction. Like the counts of naive Bayes, it is a sum over messages: the model file
 stores the contribution of each message beside its digest, so that it can be subtracted.
 
-Training fits all messages. Learning one message fits this message, and then one hard example again; forgetting the
-message subtracts both changes. If a hard message of the training is forgotten, all hard examples are fitted again,
-because their contributions depend on it. ``Problem.ascend`` solves all of these problems.
+Training fits all messages. Learning one message fits this message, and then one hard example again. Forgetting the
+message subtracts both changes. If a message that training found hard is forgotten, all hard examples are fitted again,
+because their contributions depend on this message.
 """
 
 from __future__ import annotations
@@ -38,27 +38,30 @@ from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
 from spamnb.store.hard_examples import HardExample
-from spamnb.store.records import LearnedMessage, learned_message, put_learned
+from spamnb.store.records import LearnedMessage, put_learned, read_learned
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # importing it would slow down the classification of one message
     from spamnb.counts.training_set import TrainingSet
 
-# (passes over all messages, folds, passes over the other messages of a fold). 30 passes are no more accurate than 10. A
-# fold needs few passes because it starts from the solution of all messages (docs/experiments.md#correction).
+# Passes over all messages, number of folds, and passes over the other messages of a fold. 30 passes are no more
+# accurate than 10. A fold starts from the solution of all messages, so it needs few passes
+# (docs/experiments.md#correction).
 PASSES = 10, 10, 3
 # The same for more than two classes: on 20 Newsgroups 89.4 % are right with 2 passes, and 89.1 % with 5.
 MANY_PASSES = 2, 2, 1
-MAX_COPIED = 1 << 27  # bytes: folds are solved at the same time only while their copies of the weights fit in this
-MAX_TRAINED = 100  # hard examples of a training: with 300 the model is no more accurate
+MAX_COPIED_BYTES = 1 << 27  # bounds the folds that are solved at the same time, each with a copy of the weights
+MAX_TRAINING_EXAMPLES = 100  # hard examples of a training: with 300 the model is no more accurate
 PASSES_OF_OLDER = 3  # passes over the older messages: their model only scores the newest ones, and is not stored
-# Nats of log-odds for each nat of pooled score, if there are many classes. Two classes state the same evidence twice
-# and need half of it: the slopes that the calibration fits are 2.6 to 3.5.
-OFFSET = 6.0
-# Share of the offset that the correction of more than two classes is fitted to, because left-out scores are surer than
-# scores of future mail.
+# Nats of log-odds for each nat of pooled score, if there are many classes. With two classes it is half as much, because
+# their scores are s and −s, whose difference is 2s. On mail the best value for two classes is 2.6 to 3.5.
+MANY_CLASS_SCALE = 6.0
+# With more than two classes the correction is fitted to this share of the offset, because left-out scores are more
+# certain than scores of future mail (docs/experiments.md#many-classes).
 FITTED_SHARE = 0.7
-MIN_TRUSTED = 0.25  # share of each class: if fewer labels are trusted, the scores cannot tell which labels are wrong
+# If a smaller share of a class has trusted labels, all labels count as trusted, because a model of mostly wrong labels
+# cannot show which labels are wrong.
+MIN_TRUSTED_SHARE = 0.25
 
 
 class Corrected(Learner):
@@ -73,11 +76,11 @@ class Corrected(Learner):
     def fit(self, training_set: TrainingSet) -> Fit:
         """Fit the model to the messages whose labels are trusted.
 
-        Trust is computed from left-out scores of naive Bayes, twice. The second scores are by the messages that were
-        trusted at first, because wrong labels make the first scores less certain.
+        Trust is computed from left-out scores of naive Bayes, twice. Wrong labels make the first scores less certain,
+        so the second scores are by a model of the messages that were trusted at first.
         """
         scores = self.naive_bayes.leave_one_out_scores(training_set)
-        if not len(scores):  # one class alone
+        if not len(scores):  # there is only one class
             return Fit(training_set, scores)
         labels, classes = training_set.included_labels(), scores.shape[1]
         trusts, noise = label_trust(offset_scale(classes) * scores, labels)
@@ -92,10 +95,10 @@ class Corrected(Learner):
             scores = self.naive_bayes.leave_one_out_scores(trusted)
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
         solution = _solve(trusted, scores, noise, passes)
-        left_out = (offset_scale(classes) - offset_scale(classes, fitted=True)) * scores
-        left_out += _score_folds(solution, trusted, folds, fold_passes)
+        left_out = _score_folds(solution, trusted, folds, fold_passes)  # these contain only the fitted share of offsets
+        left_out += (offset_scale(classes) - offset_scale(classes, fitted=True)) * scores
         doubtful_scores = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
-        correction = CorrectionFit(solution.contributions, solution.weights, _hardest_examples(solution, trusted))
+        correction = CorrectionFit(solution.contributions, solution.weights, _find_hardest(solution, trusted))
         return Fit(trusted, left_out, folds, noise, doubtful, doubtful_scores, correction=correction)
 
     def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray | None:
@@ -116,31 +119,31 @@ class Corrected(Learner):
 
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         counts = store.look_up(tokens)
-        plain = self.naive_bayes.score_counts(store, tokens, rows, counts)
+        uncorrected = self.naive_bayes.score_counts(store, tokens, rows, counts)
+        indptr, ids = uncorrected.rows.indptr, uncorrected.rows.ids
         # A row has length 1 over all tokens of the message, including tokens that are not in the model.
         values = UNIT / np.sqrt(np.maximum(np.diff(rows.indptr), 1))
-        weights = np.take(counts.weights, plain.rows.ids, axis=1) * np.repeat(values, np.diff(plain.rows.indptr))
-        offset = offset_scale(len(weights))
-        scores = offset * plain.scores + row_sums(weights, plain.rows.indptr).T
-        return plain._replace(scores=scores, weights=offset * plain.weights + weights, correction=weights)
+        correction = np.take(counts.weights, ids, axis=1) * np.repeat(values, np.diff(indptr))
+        scale = offset_scale(len(correction))
+        scores = scale * uncorrected.scores + row_sums(correction, indptr).T
+        weights = scale * uncorrected.weights + correction
+        return uncorrected._replace(scores=scores, weights=weights, correction=correction)
 
     def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[LearnedMessage]:
-        """Fit the messages in turn, and then a hard example for each again.
-
-        A message whose label is not trusted changes no weight.
-        """
+        """Fit the messages whose labels are trusted, and then, for each of them, one hard example again."""
         records = super().learn(store, messages, noise)
-        fitted = _choose_fitted(store, messages)
-        examples = _make_examples(store, [messages[i] for i in fitted])
+        indices = _select_trusted(store, messages)
+        examples = _make_examples(store, [messages[i] for i in indices])
         fits = self._fit(store, examples, noise, LEARNING_PENALTY)
-        for i, example, (units, _) in zip(fitted, examples, fits):
+        for i, example, (units, _) in zip(indices, examples, fits):
             store.add_weights(example.hashes, units)
             records[i] = records[i]._replace(contribution=units)
         picks = hard_examples.pick_examples(store, [example.digest for example in examples])
-        refits = {each.number: (i, each) for i, each in zip(fitted, picks)}
-        changes = self._refit(store, [each for _, each in refits.values()], noise)
+        # If several messages pick the same hard example, its change is recorded with the last of these messages.
+        index_of_pick = {pick.number: i for i, pick in zip(indices, picks)}
+        changes = self._refit(store, [*{pick.number: pick for pick in picks}.values()], noise)
         for number, units in changes.items():
-            i = refits[number][0]
+            i = index_of_pick[number]
             records[i] = records[i]._replace(changes={**records[i].changes, number: units})
         for example, (_, size) in zip(examples, fits):
             if size >= HARD:
@@ -153,8 +156,10 @@ class Corrected(Learner):
             if example := hard_examples.read_example(store, number):
                 _add_units(store, example, _negate(units))
         hard_examples.delete_example(store, digest)
-        size = max(map(abs, learned.contribution.values()), default=0) * UNIT * np.sqrt(max(len(counted.tokens), 1))
-        if learned.bins is None and size >= HARD:
+        largest = max(map(abs, learned.contribution.values()), default=0)
+        coefficient = largest * UNIT * np.sqrt(max(len(counted.tokens), 1))
+        is_training_message = learned.bins is None
+        if is_training_message and coefficient >= HARD:
             self._refit(store, hard_examples.read_examples(store), store.calibration().noise)
 
     def _refit(self, store: Store, examples: Sequence[HardExample], noise: float) -> dict[int, dict[str, int]]:
@@ -171,10 +176,10 @@ class Corrected(Learner):
     def _fit(
         self, store: Store, examples: Sequence[HardExample], noise: float, penalty: float
     ) -> list[tuple[dict[str, int], float]]:
-        """Fit these messages, which have scores of the same classes, while the contributions of all others stay.
+        """Fit messages, which have scores of the same classes, without changing the contributions of any others.
 
-        Return for each message the change of its contribution in units, by class, and the change of its largest
-        coefficient in nats.
+        Return for each message the change of its contribution in units, by class, and the largest change of its
+        coefficients in nats.
         """
         if not examples:
             return []
@@ -186,7 +191,7 @@ class Corrected(Learner):
             np.array([[each.offsets[name] for name in classes] for each in examples]),
             np.array([classes.index(each.label) for each in examples]),
         )  # fmt: skip
-        learned = [learned_message(store, each.digest) for each in examples]
+        learned = [read_learned(store, each.digest) for each in examples]
         before = np.array([[each.contribution.get(name, 0) if each else 0 for name in classes[1:]] for each in learned])
         contributions, weights = before.copy(), np.ascontiguousarray(store.weights(tokens, classes)[1:].T)
         visits = np.arange(len(examples))
@@ -196,12 +201,11 @@ class Corrected(Learner):
         return list(zip(units, problem.sizes(changes).tolist()))
 
 
-def _choose_fitted(store: Store, messages: Sequence[NewMessage]) -> list[int]:
-    """Return the numbers of the messages to fit the correction to: their labels are trusted.
+def _select_trusted(store: Store, messages: Sequence[NewMessage]) -> list[int]:
+    """Return the indices of messages with trusted labels; [] if most messages of a class have no score.
 
-    None if most messages of a class have no score. A message that was learned while its class was the only one has no
-    score, and no contribution. If 300 good messages are learned before 300 spams, all contributions are the spams': 6 %
-    of good mail was lost.
+    A message that was learned while its class was the only one has no score, so it has no contribution. In a test 300
+    good messages were learned before 300 spams. If all spams had contributions, 6 % of good mail was lost.
     """
     state = store.combined
     scored = state.histogram[state.present, 0].sum(axis=1)
@@ -211,7 +215,7 @@ def _choose_fitted(store: Store, messages: Sequence[NewMessage]) -> list[int]:
 
 
 def _make_examples(store: Store, messages: Sequence[NewMessage]) -> list[HardExample]:
-    """Return messages as examples: their scores without the correction, and the hashes of their tokens."""
+    """Return the messages as examples, with scores of naive Bayes alone and with the hashes of their tokens."""
     examples = []
     for digest, label, counted, scores, _ in messages:
         hashes, classes = TokenArray.of(counted.tokens).hashes, sorted(scores)
@@ -224,7 +228,7 @@ def _make_examples(store: Store, messages: Sequence[NewMessage]) -> list[HardExa
 def _add_units(store: Store, example: HardExample, units: Mapping[str, int]) -> None:
     """Add units, by class, to the contribution of a hard example."""
     store.add_weights(example.hashes, units)
-    if learned := learned_message(store, example.digest):
+    if learned := read_learned(store, example.digest):
         contribution = {name: learned.contribution.get(name, 0) + n for name, n in units.items()}
         put_learned(store, [(example.digest, learned._replace(contribution={**learned.contribution, **contribution}))])
 
@@ -236,20 +240,20 @@ def _negate(units: Mapping[str, int]) -> dict[str, int]:
 def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple[TrainingSet, TrainingSet | None]:
     """Return the trusted and the doubtful messages, where ``is_doubtful`` (n,) is a mask.
 
-    All messages count as trusted if there would be too few of a class (``MIN_TRUSTED``).
+    All messages count as trusted if too few of a class are (``MIN_TRUSTED_SHARE``).
     """
     labels = training_set.included_labels()
     trusted = np.bincount(labels[~is_doubtful], minlength=len(training_set.counts.classes))
-    if not is_doubtful.any() or (trusted < MIN_TRUSTED * training_set.counts.documents).any():
+    if not is_doubtful.any() or (trusted < MIN_TRUSTED_SHARE * training_set.counts.documents).any():
         return training_set, None
     return training_set.split(is_doubtful)
 
 
-def _hardest_examples(solution: _Solution, training_set: TrainingSet) -> list[HardExample]:
-    """Return the messages with the largest coefficients, ascending."""
+def _find_hardest(solution: _Solution, training_set: TrainingSet) -> list[HardExample]:
+    """Return the hard examples with the largest coefficients, ascending."""
     problem, classes = solution.problem, training_set.counts.classes
     sizes = problem.sizes(solution.contributions)
-    messages, largest = training_set.messages, np.argsort(sizes, kind="stable")[-MAX_TRAINED:]
+    messages, largest = training_set.messages, np.argsort(sizes, kind="stable")[-MAX_TRAINING_EXAMPLES:]
     numbers, examples = np.flatnonzero(messages.included), []
     for i in largest[sizes[largest] >= HARD].tolist():
         hashes = training_set.tokens.hashes[messages.rows(numbers[i : i + 1]).ids]
@@ -266,11 +270,11 @@ class _Solution(NamedTuple):
     contributions: np.ndarray  # (n, C - 1) in units, of all classes but the first
     weights: np.ndarray  # (V, C - 1) in units
     noise: float  # share of wrong labels
-    parameters: Mapping[str, float]  # penalty, and the least coefficient
+    parameters: Mapping[str, float]  # ``penalty`` and ``least`` of ``Problem.ascend``
 
 
 def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: int) -> _Solution:
-    """Fit the correction to left-out ``scores`` (n, C) of naive Bayes, if a share ``noise`` of the labels is wrong."""
+    """Fit the correction to left-out ``scores`` (n, C) of naive Bayes. A share ``noise`` of the labels is wrong."""
     n, classes = scores.shape
     problem = _make_problem(training_set, offset_scale(classes, fitted=True) * scores)
     contributions = np.zeros((n, classes - 1), np.int64)
@@ -293,8 +297,8 @@ def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, pas
 
     problem = solution.problem
     fold = training_set.stratified_folds(folds)
-    # The coefficients of most messages are nearly 0, and stay so without the fold. If these messages are not visited,
-    # scores of eight corpora change by .01 to .07 nats (docs/experiments.md#correction).
+    # The coefficients of most messages are nearly 0, also without the messages of the fold. Not to visit these messages
+    # changes scores by .01 to .07 nats on eight corpora (docs/experiments.md#correction).
     is_active = problem.sizes(solution.contributions) >= TOLERANCE
     scores = problem.offsets.copy()
     class_sizes = np.bincount(problem.labels, minlength=scores.shape[1])
@@ -302,7 +306,7 @@ def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, pas
     def leave_out(f: int) -> None:
         inside = np.flatnonzero(fold == f)
         has_whole_class = np.bincount(problem.labels[inside], minlength=len(class_sizes)) == class_sizes
-        if not len(inside) or (has_whole_class & (class_sizes > 0)).any():  # the others would only say "not this class"
+        if not len(inside) or (has_whole_class & (class_sizes > 0)).any():  # the other folds lack a class
             return
         contributions, weights = solution.contributions.copy(), solution.weights.copy()
         problem.take_out(inside, contributions, weights)
@@ -310,18 +314,18 @@ def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, pas
         problem.ascend(visits, solution.noise, passes, contributions, weights, **solution.parameters)
         scores[inside] = problem.scores(inside, weights)
 
-    at_once = min(os.cpu_count() or 1, folds, MAX_COPIED // max(solution.weights.nbytes, 1))
-    with ThreadPoolExecutor(max(at_once, 1)) as executor:  # the loops in C run without Python's lock
+    n_threads = min(os.cpu_count() or 1, folds, MAX_COPIED_BYTES // max(solution.weights.nbytes, 1))
+    with ThreadPoolExecutor(max(n_threads, 1)) as executor:  # the loops in C run without Python's lock
         list(executor.map(leave_out, range(folds)))
     return scores
 
 
 def offset_scale(classes: int, fitted: bool = False) -> float:
-    """Return the log-odds in nats that one nat of naive Bayes' pooled scores means.
+    """Return the nats of offset for each nat of naive Bayes' pooled score.
 
-    With ``fitted``, return the smaller scale with which the correction is fitted.
+    With ``fitted``, return the scale for fitting the correction, which is smaller if there are more than two classes.
 
     >>> offset_scale(2), offset_scale(2, fitted=True), round(offset_scale(3, fitted=True), 9)
     (3.0, 3.0, 2.8)
     """
-    return OFFSET * (1 - 1 / max(classes, 1)) * (FITTED_SHARE if fitted and classes > 2 else 1.0)
+    return MANY_CLASS_SCALE * (1 - 1 / max(classes, 1)) * (FITTED_SHARE if fitted and classes > 2 else 1.0)

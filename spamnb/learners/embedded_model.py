@@ -1,7 +1,8 @@
-"""Models of messages as dense vectors, whose classes have Gaussian distributions.
+"""Gaussian models: a message is a dense vector, and the vectors of a class have a Gaussian distribution.
 
-Training fits the embedding, and learning does not change it. A message is a sum over the vectors of its tokens. The
-model file has the vector of each token, and the moments of each class (counts/moments.py).
+Training fits the embedding, a vector for each token, and learning does not change it. The vector of a message is a
+weighted sum of the vectors of its tokens. The model file has the vectors of the tokens, and the moments of each class
+(counts/moments.py).
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ ESTIMATORS: dict[str, type[GaussianClassifier]] = {
 
 
 class EmbeddedModel(Learner):
-    """Gaussian naive Bayes, or linear or quadratic discriminant analysis, of vectors of messages."""
+    """Gaussian naive Bayes, linear or quadratic discriminant analysis of the vectors of messages."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self._cached_form: tuple[Mapping[str, np.ndarray], QuadraticForm] | None = None
 
     def fit(self, training_set: TrainingSet) -> Fit:
-        training_set = training_set.select_columns(training_set.by_hash())
+        training_set = training_set.select_columns(training_set.columns_by_hash())
         classes = training_set.counts.classes
         matrix = training_set.matrix()
         assert self.settings.embedding is not None  # settings.py requires it of these models
@@ -80,8 +81,8 @@ class EmbeddedModel(Learner):
         weights = np.zeros((len(order), len(model_rows.ids)))
         for start, stop in pairwise(model_rows.indptr.tolist()):
             x, shares = embed(vectors[model_rows.ids[start:stop]], model_rows.counts[start:stop])
-            # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. The weight of token j is s_j v_jᵀ(Qx + l): its Shapley
-            # value for a fixed length of the message, because two tokens share their product evenly.
+            # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. The weight of token j is s_j v_jᵀ(Qx + l): of the product
+            # of two tokens in xᵀQx each token gets half, as in a Shapley value.
             gradient = (form.linear + form.quadratic @ x)[order]
             weights[:, start:stop] = gradient @ (shares[:, None] * vectors[model_rows.ids[start:stop]]).T
         scores = row_sums(weights, model_rows.indptr).T + form.constant[order]
@@ -103,15 +104,15 @@ class EmbeddedModel(Learner):
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
         sums = sums.plus(_make_moments(store, counted, names.index(label), sums), -1)
-        if label == names[-1] and not sums.documents[-1]:  # remove a class that learning added with its last message
+        if label == names[-1] and not sums.documents[-1]:  # learning added this class, and its last message is gone
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
         _write_moments(store, names, sums)
 
     def _read_form(self, store: Store) -> tuple[QuadraticForm, list[int]]:
-        """Return the scores as polynomials of a message's vector, and the row of each class of the store in them."""
+        """Return the scores as polynomials of a message's vector, and for each class its row in the polynomials."""
         (names, sums), classes = self._read_moments(store), store.totals().classes
         if not set(names).issuperset(classes):
-            raise Damaged("dense_classes in table meta lack some")
+            raise Damaged("dense_classes in table meta lack a class")
         arrays = read_arrays(store)  # the same object until an array changes
         if self._cached_form is None or self._cached_form[0] is not arrays:  # invert covariances once, not per message
             self._cached_form = arrays, self._fit_estimator(sums, names).quadratic_form()
@@ -123,7 +124,7 @@ class EmbeddedModel(Learner):
         if names is None and not arrays:
             raise SpamnbError(f"{store.path}: a {self.settings.model_type} model learns only after its training")
         if names is None or not _is_list_of_names(names):
-            raise Damaged("dense_classes in table meta are no names")
+            raise Damaged("dense_classes in table meta are not a list of names")
         width = (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]  # the dimensions of the embedding
         second = (width,) if self.settings.model_type == "gaussian" else (width, width)
         shapes = {"dense_documents": (), "dense_first": (width,), "dense_second": second}
@@ -134,7 +135,7 @@ class EmbeddedModel(Learner):
         return names, Moments(*(arrays[f"dense_{name}"] for name in Moments._fields))
 
     def _fit_estimator(self, sums: Moments, names: Sequence[str]) -> GaussianClassifier:
-        """Fit the estimator to the moments; raise SpamnbError if a covariance is singular, and say what helps."""
+        """Fit the estimator to the moments; raise SpamnbError if a covariance is singular."""
         estimator = ESTIMATORS[self.settings.model_type](class_prior=self.settings.prior)
         try:
             with np.errstate(invalid="ignore"):
@@ -143,8 +144,10 @@ class EmbeddedModel(Learner):
                 ).quadratic_form()  # raises ValueError for a singular covariance
                 return estimator
         except ValueError as error:
-            what, _, _ = str(error).partition(":")  # what follows is advice for programmers
-            raise SpamnbError(f"too few messages: {what}; give more, or embed in fewer dimensions: lsa:10") from None
+            problem, _, _ = str(error).partition(":")  # after the colon is advice for programmers
+            raise SpamnbError(
+                f"too few messages: {problem}; train on more, or embed in fewer dimensions: lsa:10"
+            ) from None
 
 
 def _make_moments(store: Store, message: CountedTokens, label: int, sums: Moments) -> Moments:
@@ -168,12 +171,12 @@ def _look_up_vectors(
 ) -> tuple[Sequence[str], CsrRows, np.ndarray]:
     """Return the k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, width)."""
     vectors = read_vectors(store, tokens)
-    # Sorted, because sums are rounded by their order, and forgetting must subtract exactly what learning added.
+    # Sorted, because the rounding of a sum depends on its order, and forgetting must subtract the same sum exactly.
     order = sorted((i for i, token in enumerate(tokens) if token in vectors), key=tokens.__getitem__)
     positions = np.array(order, np.intp)
     tokens_with_vectors, model_rows = take_tokens(tokens, positions), rows.select(positions, len(tokens)).sorted()
     if any(len(vector) != width for vector in vectors.values()):
-        raise Damaged(f"vectors in table vectors that have not {width} numbers")
+        raise Damaged(f"a vector in table tokens that does not have {width} numbers")
     return (
         tokens_with_vectors,
         model_rows,

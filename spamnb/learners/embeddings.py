@@ -4,14 +4,13 @@
 
 v_j is the vector of token j, n_j its occurrences in the message, and H_j the entropy (nats) of its occurrences over the
 N training messages: g_j is 1 for a token of one message, and near 0 for a token of all messages. A message without any
-token of the model is the zero vector. A message is a sum over its tokens, so the model file has one vector per token,
-g_j v_j, and a message is classified with the vectors of its tokens alone.
+token of the model is the zero vector. The model file has one vector per token, g_j v_j.
 
     lsa:100        v_j from latent semantic analysis of the training mail
     vectors:PATH   v_j from a text file of word vectors, as of GloVe or word2vec
 
-Log-entropy weights and a fixed length err least on 20 Newsgroups under all three Gaussian models, better than idf or
-vectors of their own length (docs/experiments.md#embeddings).
+With log-entropy weights and a fixed length all three Gaussian models make the fewest errors on 20 Newsgroups; idf
+weights and vectors that are not scaled are worse (docs/experiments.md#embeddings).
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MAX_LINE = 1 << 20  # bytes of a line in a file of vectors: a longer one is damaged, and is not read into memory
+MAX_LINE_BYTES = 1 << 20  # of a line in a file of vectors: a longer one is damaged, and is not read into memory
 
 
 def embed(vectors: np.ndarray, occurrences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the vector x (d,) of one message, and the shares (k,) of its tokens in it: x = shares @ vectors.
 
-    ``vectors`` (k, d) are those of its tokens, and ``occurrences`` (k,) their counts. This uses numpy alone, because an
-    import of scipy would slow down the classification of one message.
+    ``vectors`` (k, d) are the vectors of its tokens, and ``occurrences`` (k,) the counts of its tokens. This function
+    uses numpy alone, because an import of scipy would slow down the classification of one message.
 
     >>> x, shares = embed(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, 1]))
     >>> x.tolist(), shares.tolist()
@@ -55,21 +54,21 @@ class Embedding(NamedTuple):
     vectors: np.ndarray  # (K, d), float32
 
     def transform(self, rows: csr_array) -> np.ndarray:
-        """Return the vectors (n, d) of rows with the columns of the fit or more."""
-        slots = np.full(max(rows.shape[1], 1 + self.columns.max()), -1)
-        slots[self.columns] = np.arange(len(self.columns))
-        slot = slots[rows.indices]
-        has_vector = slot >= 0
+        """Return the vectors (n, d) of ``rows``, which may have more columns than the fitted matrix."""
+        position_of_column = np.full(max(rows.shape[1], 1 + self.columns.max()), -1)  # among the vectors
+        position_of_column[self.columns] = np.arange(len(self.columns))
+        positions = position_of_column[rows.indices]
+        has_vector = positions >= 0
         ends = np.concatenate([[0], np.cumsum(has_vector)])[rows.indptr]
-        slots, occurrences = slot[has_vector], rows.data[has_vector]
+        positions, occurrences = positions[has_vector], rows.data[has_vector]
         result = np.empty((rows.shape[0], self.vectors.shape[1]))
         for i, (start, stop) in enumerate(pairwise(ends)):
-            result[i], _ = embed(self.vectors[slots[start:stop]], occurrences[start:stop])
+            result[i], _ = embed(self.vectors[positions[start:stop]], occurrences[start:stop])
         return result
 
 
 def fit_embedding(spec: str, X: csr_array, tokens: Sequence[str]) -> Embedding:
-    """Fit vectors to the occurrences X (N, V) of ``tokens``; raise SpamnbError if there are none."""
+    """Fit vectors to the occurrences X (N, V) of ``tokens``; raise SpamnbError if no token has a vector."""
     n, width = X.shape
     share = X.data / np.bincount(X.indices, X.data, minlength=width)[X.indices]
     weights = 1.0 + np.bincount(X.indices, share * np.log(share), minlength=width) / np.log(1 + n)
@@ -101,15 +100,15 @@ def parse_embedding(spec: str) -> tuple[str, str]:
 def _fit_singular_vectors(X: csr_array, weights: np.ndarray, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns that have a vector, and the vectors: rows of the leading right singular vectors of X.
 
-    The rows of X are weighted as above and scaled to unit length. Tokens of a single message get no vector. There are
-    fewer than ``dimensions`` if X has a smaller rank. The result is the same each time: the iteration starts from a
-    fixed vector, and the largest component of each direction is positive.
+    X is weighted as in the formula of z, and its rows are scaled to length 1. Tokens of a single message get no vector.
+    There are fewer than ``dimensions`` singular vectors if X has a smaller rank. The same X always gives the same
+    result: the iteration starts from a fixed vector, and the largest component of each singular vector is positive.
     """
     from scipy.sparse.linalg import svds
 
     columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= 2)
     if not len(columns):
-        raise SpamnbError(f"lsa:{dimensions}: no token stands in two training messages; train on more mail")
+        raise SpamnbError(f"lsa:{dimensions}: no token occurs in two training messages; train on more mail")
     A = X.astype(float)
     A.data = (1 + np.log(A.data)) * weights[A.indices]
     A = A[:, columns]
@@ -127,34 +126,33 @@ def _fit_singular_vectors(X: csr_array, weights: np.ndarray, dimensions: int) ->
 
 def _read_word_vectors(path: str, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns that have a vector, and the vectors, from a text file with a word and its numbers a line."""
-    wanted = _columns_by_word(tokens)
+    columns_by_word = _columns_by_word(tokens)
     pairs: list[tuple[int, np.ndarray]] = []
-    for word, vector in _read_lines(path, wanted):
-        pairs += [(column, vector) for column in wanted.pop(word)]
+    for word, vector in _read_lines(path, columns_by_word):
+        pairs += [(column, vector) for column in columns_by_word.pop(word)]
     if not pairs:
         raise SpamnbError(f"{path}: has none of the words of the training mail")
     columns, vectors = zip(*sorted(pairs, key=lambda pair: pair[0]))
     return np.array(columns), np.array(vectors)
 
 
-def _read_lines(path: str, wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield (word, vector) of each line whose word is wanted; raise SpamnbError for the first malformed line.
+def _read_lines(path: str, words: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield (word, vector) of each line whose word is in ``words``; raise SpamnbError for a malformed line.
 
-    A first line that counts words and numbers, as word2vec writes it, is skipped.
+    word2vec writes the numbers of words and dimensions in the first line. Such a line is skipped.
     """
     width = 0
     try:
         with open(path, "rb") as lines:
-            for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE), b""), 1):
+            for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE_BYTES), b""), 1):
                 fields = line.rsplit(None, width) if width else line.split()
                 if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
                     continue
                 width = width or len(fields) - 1
                 if len(fields) != width + 1 or width < 1:
                     raise SpamnbError(f"{path}:{number}: not a word and {max(width, 0) or 'some'} numbers")
-                # Real files have stray bytes. A word that is not UTF-8 equals no token.
-                word = fields[0].decode("utf-8", "replace")
-                if word not in wanted:
+                word = fields[0].decode("utf-8", "replace")  # public files contain words that are not UTF-8
+                if word not in words:
                     continue
                 try:
                     vector = np.array([float(field) for field in fields[1:]])
@@ -168,10 +166,10 @@ def _read_lines(path: str, wanted: Container[str]) -> Iterator[tuple[str, np.nda
 
 
 def _columns_by_word(tokens: Sequence[str]) -> dict[str, list[int]]:
-    """Return the columns of each word of body or subject: no pairs, no other headers, and a letter in each word."""
-    wanted: dict[str, list[int]] = {}
+    """Return the columns of each word with a letter, in the body and in the subject. Other tokens are left out."""
+    columns: dict[str, list[int]] = {}
     for column, token in enumerate(tokens):
         word = token.removeprefix("subject:")
         if ":" not in word and " " not in word and any(map(str.isalpha, word)):
-            wanted.setdefault(word, []).append(column)
-    return wanted
+            columns.setdefault(word, []).append(column)
+    return columns

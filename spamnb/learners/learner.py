@@ -26,33 +26,34 @@ class BatchScores(NamedTuple):
     rows: CsrRows  # the messages over these tokens; the ids are positions in ``tokens``
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
-    shares: np.ndarray  # (n,) share of the calibrated log-odds; the remainder is the prior's (formulas/pooling.py)
+    shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (formulas/pooling.py)
     posterior: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 
     def evidence(
-        self, row: int, p: np.ndarray, limit: int | None, of: int | None = None
+        self, row: int, p: np.ndarray, limit: int | None, label: int | None = None
     ) -> tuple[list[tuple[str, float]], tuple[float, ...]]:
         """Return (token, weight) pairs of one message, the heaviest first, and the correction's part of each weight.
 
-        Weights are for the likeliest class by the probabilities ``p`` (C,), or for class ``of``, against the likeliest
-        other class. ``limit`` is the number of pairs (None: all). Models without a correction return no parts.
+        A weight is the difference between class ``label`` and the likeliest other class by the probabilities ``p``
+        (C,). None for ``label`` is the likeliest class, and None for ``limit`` returns all pairs. Models without a
+        correction return no parts.
         """
         cells = slice(*self.rows.indptr[row : row + 2].tolist())
-        weights = _against(self.weights[:, cells], p, of)
+        weights = _subtract_rival(self.weights[:, cells], p, label)
         heaviest = np.argsort(-np.abs(weights), kind="stable")[:limit]
         heaviest = heaviest[weights[heaviest] != 0]
         evidence = list(zip(take_tokens(self.tokens, self.rows.ids[cells][heaviest]), weights[heaviest].tolist()))
         if self.correction is None:
             return evidence, ()
-        return evidence, tuple(_against(self.correction[:, cells], p, of)[heaviest].tolist())
+        return evidence, tuple(_subtract_rival(self.correction[:, cells], p, label)[heaviest].tolist())
 
 
-def _against(weights: np.ndarray, p: np.ndarray, of: int | None) -> np.ndarray:
-    """Return the weights (k,) for the likeliest class, or for class ``of``, against the likeliest other class."""
+def _subtract_rival(weights: np.ndarray, p: np.ndarray, label: int | None) -> np.ndarray:
+    """Return the weights (k,) for class ``label``, or for the likeliest class, less those for its likeliest rival."""
     order = np.argsort(-p, kind="stable")
-    weight = weights[order[0] if of is None else of]
-    return weight - weights[order[int(of is None or of == order[0])]] if len(order) > 1 else weight
+    label = order[0] if label is None else label
+    return weights[label] - weights[order[int(label == order[0])]] if len(order) > 1 else weights[label]
 
 
 class NewMessage(NamedTuple):
@@ -61,7 +62,7 @@ class NewMessage(NamedTuple):
     digest: bytes
     label: str
     counted: CountedTokens
-    scores: Mapping[str, float]  # by class, in nats; empty if the model has no two classes
+    scores: Mapping[str, float]  # by class, in nats; empty if the model has fewer than two classes
     trust: float  # P(the label is right)
 
 
@@ -92,7 +93,7 @@ class Fit(NamedTuple):
     n_folds: int | None = None  # folds that were left out in turn; None: each message was left out by itself
     noise: float = 0.0  # estimated share of wrong labels
     doubtful: TrainingSet | None = None  # messages whose labels are not trusted, with the same columns
-    doubtful_scores: np.ndarray | None = None  # (m, C) scores of these by a model of the learned messages
+    doubtful_scores: np.ndarray | None = None  # (m, C) scores of ``doubtful`` by a model of the learned messages
     newest: NewestScores | None = None
     correction: CorrectionFit | None = None
     arrays: Mapping[str, np.ndarray] = {}  # parameters that are not sums per token, by their names in the model file
@@ -127,22 +128,22 @@ class Learner:
         raise NotImplementedError
 
     def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray | None:
-        """Return scores (m, C) of ``messages`` by a model of ``others``, which has the same columns.
+        """Return scores (m, C) of ``messages`` by a model of ``others``; None if this model needs another training.
 
-        None if this would take another training.
+        Both training sets have the same columns.
         """
         return None
 
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        """Score n messages over ``tokens`` (k,), by a model that has a class; look up no other tokens."""
+        """Score n messages, as rows over ``tokens`` (k,), by a model that has a class."""
         raise NotImplementedError
 
     def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[LearnedMessage]:
-        """Add messages, which the counts include already, to the other parameters; return their records for the file.
+        """Add messages to the parameters beside the counts, which include them already; return their records.
 
         ``noise`` is the share of wrong labels from which the trust in the labels was computed.
         """
         return [LearnedMessage(message.label, bins_by_class(message.scores)) for message in messages]
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
-        """Subtract a message, which the counts still include, from the other parameters."""
+        """Subtract a message from the parameters beside the counts, which still include it."""

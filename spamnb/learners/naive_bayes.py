@@ -1,10 +1,7 @@
 """Naive Bayes models: scores of messages, from the counts of their tokens and the totals of the model.
 
-The formulas are those of the estimators (formulas/naive_bayes.py), applied to the tokens of a message instead of the
-whole vocabulary.
-
-Each training message is scored by the model without it, exactly and in one pass: its counts are subtracted from those
-of its class, and tokens of no other message are removed from the vocabulary. Nothing is trained again.
+Each training message is scored by the model without it, exactly and in one pass. Its counts are subtracted from the
+counts of its class, and tokens of no other message are removed from the vocabulary.
 """
 
 from __future__ import annotations
@@ -41,27 +38,27 @@ class NaiveBayes(Learner):
         return self.score_counts(store, tokens, rows, store.look_up(tokens))
 
     def score_counts(self, store: Store, tokens: Sequence[str], rows: CsrRows, counts: TokenCounts) -> BatchScores:
-        """Score messages as ``score`` does, with ``counts`` of their tokens."""
+        """Score messages with the ``counts`` that the store returned for ``tokens``."""
         settings, totals = self.settings, store.totals()
         model_rows = rows.select(counts.positions, len(tokens))
         by_token = self._log_likelihoods(totals, counts.document_counts, counts.occurrences)
-        contributions = np.take(by_token, model_rows.ids, axis=1)
+        log_likelihoods = np.take(by_token, model_rows.ids, axis=1)
         groups = counts.groups[model_rows.ids]
 
-        def pooled(pooling: str) -> Pooled:
-            start = np.zeros(len(totals.classes))  # a mean over tokens has no intercept
+        def pool_by(pooling: str) -> Pooled:
+            intercept = np.zeros(len(totals.classes))  # a mean over tokens has no intercept
             if pooling == "sum":
-                start = self._intercept(totals, store.frequencies() if settings.model_type == "bernoulli" else ())
-            return self._pooled(contributions, model_rows, start, groups, pooling)
+                intercept = self._intercept(totals, store.frequencies() if settings.model_type == "bernoulli" else ())
+            return self._pool(log_likelihoods, model_rows, intercept, groups, pooling)
 
-        pooled_scores = pooled(settings.pooling)
+        pooled = pool_by(settings.pooling)
         return BatchScores(
-            take_tokens(tokens, counts.positions), model_rows, *pooled_scores, lambda: softmax(pooled("sum").scores)
+            take_tokens(tokens, counts.positions), model_rows, *pooled, lambda: softmax(pool_by("sum").scores)
         )
 
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
-            # These scores are sums over all tokens of the vocabulary, also those that are not in a message.
+            # These scores are sums over all tokens of the vocabulary, also over tokens that a message does not have.
             return Fit(training_set, self._scores_of_folds(training_set), N_FOLDS)
         return Fit(training_set, self.leave_one_out_scores(training_set))
 
@@ -84,17 +81,17 @@ class NaiveBayes(Learner):
     def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray:
         counts = others.counts
         table, totals = self._count_table(counts), counts.totals()
-        # For each class {n: number of tokens that are in exactly n of its messages}, with n = 0.
+        # For each class {n: number of tokens that are in exactly n of its messages}, also for n = 0.
         frequencies = [{0: totals.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
-        occurs = counts.document_frequency() > 0
+        is_in_model = counts.document_frequency() > 0
         groups = messages.tokens.groups
-        start = self._intercept(totals, frequencies)
+        intercept = self._intercept(totals, frequencies)
 
         def score(batch: LabelledRows) -> np.ndarray:
-            rows = batch.rows.only(occurs[batch.rows.ids])
+            rows = batch.rows.only(is_in_model[batch.rows.ids])
             token_counts = np.ascontiguousarray(np.take(table, rows.ids, axis=0).T)
-            contributions = self._log_likelihoods(totals, token_counts, token_counts)
-            return self._pooled(contributions, rows, start, groups[rows.ids]).scores
+            log_likelihoods = self._log_likelihoods(totals, token_counts, token_counts)
+            return self._pool(log_likelihoods, rows, intercept, groups[rows.ids]).scores
 
         return _score_messages(messages, score)
 
@@ -110,7 +107,7 @@ class NaiveBayes(Learner):
         return scores
 
     def _count_table(self, counts: ClassCounts) -> np.ndarray:
-        """Return the counts of all tokens and classes, (V, C): T_jc in a multinomial model, or else N_jc.
+        """Return the counts of all tokens in all classes, (V, C): T_jc in a multinomial model, N_jc in the others.
 
         The table has a row per token because the counts of a token are read together.
         """
@@ -128,7 +125,7 @@ class NaiveBayes(Learner):
     ) -> np.ndarray:
         """Return log P(token | class) in nats, (C, k); for Bernoulli, the log-odds that the token is present.
 
-        ``document_counts`` and ``occurrences`` (C, k) are the counts of k tokens, of which the model needs one.
+        ``document_counts`` (N_jc) and ``occurrences`` (T_jc), (C, k), are counts of k tokens; a model needs only one.
         """
         if self.settings.model_type == "bernoulli":
             return token_log_odds(document_counts, totals.documents, self.settings.alpha)
@@ -152,17 +149,17 @@ class NaiveBayes(Learner):
             return log_prior
         return log_prior + all_absent_log_probability(frequencies, totals.documents, self.settings.alpha)
 
-    def _pooled(
+    def _pool(
         self,
-        contributions: np.ndarray,
+        log_likelihoods: np.ndarray,
         rows: CsrRows,
         intercepts: np.ndarray,
         groups: np.ndarray,
         pooling: str | None = None,
     ) -> Pooled:
-        """Pool the evidence of n messages; ``pooling`` is used in place of the settings'."""
+        """Pool the evidence of n messages, by the ``pooling`` of the settings if it is None."""
         counts = rows.counts if self.settings.model_type == "multinomial" else None
-        return pool(contributions, counts, rows.indptr, intercepts, groups, pooling or self.settings.pooling)
+        return pool(log_likelihoods, counts, rows.indptr, intercepts, groups, pooling or self.settings.pooling)
 
 
 def _score_messages(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.counts.top_words import TellingWord
+from spamnb.counts.top_words import InformativeWord
 from spamnb.errors import SpamnbError
 from spamnb.estimators.discrete import BernoulliNB
 from spamnb.estimators.validation import not_fitted
@@ -31,7 +31,7 @@ class _Bars:
     ax_: Any
     figure_: Any
 
-    def __init__(self, words: Sequence[TellingWord]) -> None:
+    def __init__(self, words: Sequence[InformativeWord]) -> None:
         self.words = list(words)
 
     def plot(self, ax: Any = None) -> Self:
@@ -78,7 +78,7 @@ class WordsDisplay(_Bars):
 
     Parameters
     ----------
-    words : sequence of TellingWord
+    words : sequence of InformativeWord
         Words with their mutual information in bits and their classes, such as ``WordsReport.informative``.
 
     Attributes
@@ -146,7 +146,7 @@ class WordsDisplay(_Bars):
         bits = mutual_information_from_counts(sums.columns, sums.documents)
         likeliest = estimator.classes_[estimator.feature_log_prob_.argmax(axis=0)]
         columns = top_columns(bits, top, tokens)
-        return cls([TellingWord(tokens[j], float(bits[j]), str(likeliest[j])) for j in columns]).plot(ax)
+        return cls([InformativeWord(tokens[j], float(bits[j]), str(likeliest[j])) for j in columns]).plot(ax)
 
 
 class ExplanationDisplay(_Bars):
@@ -154,7 +154,7 @@ class ExplanationDisplay(_Bars):
 
     Parameters
     ----------
-    words : sequence of TellingWord
+    words : sequence of InformativeWord
         Tokens with their weights and classes.
 
     Attributes
@@ -201,5 +201,5 @@ class ExplanationDisplay(_Bars):
         classification = estimator.explain(message, top).classification
         best, second = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])[:2]
         evidence = classification.evidence[:top]
-        words = [TellingWord(meaning(token) or token, w, best if w > 0 else second) for token, w in evidence]
+        words = [InformativeWord(meaning(token) or token, w, best if w > 0 else second) for token, w in evidence]
         return cls(words).plot(ax)

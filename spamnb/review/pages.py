@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from spamnb.api.words import words_of
 from spamnb.classifier import Classifier
-from spamnb.counts.top_words import TellingWord
+from spamnb.counts.top_words import InformativeWord
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import UNSURE
 from spamnb.journal.entries import JournalEntry
@@ -135,14 +135,14 @@ def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> 
     return values
 
 
-def top_words(model: Classifier) -> list[TellingWord]:
+def top_words(model: Classifier) -> list[InformativeWord]:
     """Return the words with the highest mutual information, as of the first call after a training."""
     trained_at = str(origin(model.store.meta()).get("trained_at"))
     return _top_words(model.store.file, trained_at) if model.store.totals().classes else []
 
 
 @lru_cache(1)  # reading all words of a model takes a second or two
-def _top_words(path: str, _trained_at: str) -> list[TellingWord]:
+def _top_words(path: str, _trained_at: str) -> list[InformativeWord]:
     with Classifier.open(path) as model:
         return words_of(model.store, TOP_WORDS, False, lambda _: None).informative
 

@@ -12,10 +12,10 @@ from spamnb.errors import Damaged
 from spamnb.reader.tokens import TokenArray
 from spamnb.store.database import checked_rows, int_between, parse_json
 from spamnb.store.rows import MAX_COUNT
-from spamnb.store.store import AMONG, REVISION, Store
+from spamnb.store.store import HASH_IN_LIST, REVISION, Store
 
 VECTOR = np.dtype("<f4")  # of a token, in table tokens
-ARRAY = "array:"  # before the name of an array in table meta
+ARRAY = "array:"  # prefix of the keys of arrays in table meta
 
 
 def read_arrays(store: Store) -> dict[str, np.ndarray]:
@@ -32,8 +32,7 @@ def read_arrays(store: Store) -> dict[str, np.ndarray]:
                 name = key.removeprefix(ARRAY)
                 arrays[name] = parse_array(name, dtype, shape, content)
             cache["arrays"] = arrays
-        arrays = cache["arrays"]
-        return arrays
+        return cache["arrays"]
 
 
 def put_arrays(store: Store, arrays: Mapping[str, np.ndarray]) -> None:
@@ -48,7 +47,7 @@ def read_vectors(store: Store, tokens: Sequence[str]) -> dict[str, np.ndarray]:
     """Return the vectors (d,) by token, for the tokens that have one."""
     with store.reading():
         hashes = json.dumps(TokenArray.of(tokens).hashes.tolist())
-        select = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
+        select = f"SELECT token, vector FROM tokens WHERE {HASH_IN_LIST} AND vector NOT NULL"  # noqa: S608
         rows = checked_rows("tokens", store.execute(select, (hashes,)), token=str)
         return dict(zip([token for token, _ in rows], _parse_vectors([(vector,) for _, vector in rows])))
 
@@ -73,23 +72,23 @@ def put_vectors(store: Store, tokens: Sequence[str], vectors: np.ndarray) -> Non
 
 
 def parse_array(name: str, dtype: Any, shape: Any, content: bytes) -> np.ndarray:
-    """Return the array of these bytes; raise Damaged unless it has finite numbers only."""
+    """Return the array of these bytes; raise Damaged unless all its numbers are finite."""
     try:
         if type(dtype) is not str or not all(map(int_between(MAX_COUNT), shape)):
-            raise ValueError("no type, or no shape")
+            raise ValueError
         array = np.frombuffer(content, np.dtype(dtype)).reshape(shape)
         if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-            raise ValueError("no finite numbers")
-    except (ValueError, TypeError, SyntaxError, RecursionError):  # SyntaxError: np.dtype of some texts
-        raise Damaged(f"array {name} does not hold what it should") from None
+            raise ValueError
+    except (ValueError, TypeError, SyntaxError, RecursionError):  # np.dtype raises SyntaxError for some texts
+        raise Damaged(f"array {name} in table meta is not an array of finite numbers") from None
     return array
 
 
 def _parse_vectors(rows: Iterable[tuple[bytes]]) -> list[np.ndarray]:
-    """Return the vectors of rows; raise Damaged unless they have finite numbers only."""
+    """Return the vectors of rows; raise Damaged unless all their numbers are finite."""
     blobs = [vector for (vector,) in checked_rows("tokens", rows, vector=bytes)]
     if any(len(vector) % VECTOR.itemsize for vector in blobs):
-        raise Damaged("vectors that were cut short")
+        raise Damaged("truncated vectors in table tokens")
     if not np.isfinite(np.frombuffer(b"".join(blobs), VECTOR)).all():
-        raise Damaged("vectors that hold no numbers")
+        raise Damaged("vectors in table tokens that are not finite")
     return [np.frombuffer(vector, VECTOR) for vector in blobs]

@@ -4,7 +4,7 @@ In write-ahead mode a reader sees the state before or after a change and never w
 killed inside a change, the file has the state before the change.
 
 SQLite allows any value in any column, and a file can be edited by hand or damaged. So each row is checked when it is
-read, and other modules never see a text instead of a number. Damaged names the table and the value.
+read, and other modules never see a text instead of a number. The exception Damaged names the table and the value.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from spamnb.errors import Damaged, Locked, SpamnbError
 from spamnb.shown_text import escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
-_PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # a part of the open transaction
-BUSY_SECONDS = 60  # that a writer waits for another: to learn one message takes some 3 ms
+_NESTED: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # for a part of an open transaction
+BUSY_SECONDS = 60  # longest wait for another writer, which needs some 3 ms to learn one message
 # Errors when there is no room to write; SQLite reports a quota and a limit of file sizes as I/O errors.
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE")
 LOCKED = ("SQLITE_BUSY", "SQLITE_BUSY_RECOVERY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_BUSY_TIMEOUT", "SQLITE_LOCKED")
@@ -33,7 +33,7 @@ Fits = type | Callable[[Any], bool]  # the type of a column's values, or a check
 
 
 class Database:
-    """A connection to one file, with nested transactions, and hooks for what a subclass caches of its content."""
+    """A connection to one file, with nested transactions, and hooks for the caches of subclasses."""
 
     OWN_ID = APPLICATION_ID  # SQLite's application_id
     KIND = "spamnb model"  # the file in an error message
@@ -41,7 +41,7 @@ class Database:
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path  # in error messages
-        self.file = path  # the true path: SQLite cannot return one that is not UTF-8
+        self.file = path  # the path of the open file, because SQLite cannot return a path that is not UTF-8
         self._connection = connection
         self._busy = False  # inside a transaction
         self._data_version: int | None = None
@@ -51,10 +51,10 @@ class Database:
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
         """Open the database at ``path``. If there is none and ``writable``, create one that only its owner can read."""
         name = str(path)
-        if name == ":memory:":  # its owner makes sure that one thread at a time uses it
+        if name == ":memory:":  # several threads may use it, but only one at a time
             return cls(name, sqlite3.connect(name, isolation_level=None, check_same_thread=False))
         if writable and not os.path.exists(name):
-            try:  # the file will have words of private mail; SQLite gives its log the same mode
+            try:  # only the owner may read words of private mail; SQLite gives the log the same mode
                 os.close(os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
             except OSError as error:
                 why = f"cannot be made ({error.strerror}); are its permissions and its folder's right?"
@@ -66,7 +66,7 @@ class Database:
                 why = f"cannot be opened ({error}); are its permissions and its folder's right?"
                 raise SpamnbError(f"{name}: {why}") from None
             raise SpamnbError(f"{name}: {cls._describe_error(error, name)}") from None
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # UnicodeDecodeError: see `execute`
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # ``execute`` explains UnicodeDecodeError
             raise SpamnbError(f"{name}: {cls._describe_error(error, name)}") from None
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class Database:
         self._connection.create_function(name, 1, function, deterministic=True)
 
     def copy_to(self, other: Database, **options: Any) -> None:
-        """Replace the content of ``other`` with this one's; the options are those of ``sqlite3.Connection.backup``."""
+        """Replace the content of ``other`` by this content; ``options`` go to ``sqlite3.Connection.backup``."""
         self._connection.backup(other._connection, **options)
 
     def size(self) -> int:
@@ -122,12 +122,12 @@ class Database:
         self.close()
 
     def writing(self) -> contextlib.AbstractContextManager[None]:
-        """Begin a transaction that writes. Inside another transaction it is a part of that one."""
-        return _PART if self._busy else self._transaction("BEGIN IMMEDIATE")
+        """Begin a transaction that writes. Inside another transaction it is a part of the other transaction."""
+        return _NESTED if self._busy else self._transaction("BEGIN IMMEDIATE")
 
     def reading(self) -> contextlib.AbstractContextManager[None]:
         """Begin a transaction that reads one state of the file, even while another connection writes."""
-        return _PART if self._busy else self._transaction("BEGIN")
+        return _NESTED if self._busy else self._transaction("BEGIN")
 
     def check_writable(self) -> None:
         """Raise SpamnbError if the file cannot be written."""
@@ -148,7 +148,7 @@ class Database:
                 self._connection.execute("COMMIT")
             except BaseException:
                 self.drop_cache()
-                # Ctrl-C can end a context before its block begins; then this runs after the file was closed.
+                # If Ctrl-C ends a context before its block begins, the file is closed before this line.
                 if self._busy and self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
@@ -168,7 +168,7 @@ class Database:
     def _describe_error(cls, error: Exception, file: str) -> str:
         """Return the problem and the remedy. A message of SQLite is escaped, because it can quote the file."""
         remedy = cls.REMEDY if cls._has_own_id(file) else "name another file"
-        problem = escape(str(error)[:100])[:160]  # escapes make it longer
+        problem = escape(str(error)[:100])[:160]  # escaping makes it longer
         if isinstance(error, sqlite3.OperationalError):
             if getattr(error, "sqlite_errorname", "") in LOCKED:
                 return "another process keeps writing to it; try again"
@@ -185,7 +185,7 @@ class Database:
 
     @classmethod
     def _has_own_id(cls, file: str) -> bool:
-        """Return whether the first bytes are of a file of spamnb: no advice to remove another program's file."""
+        """Return whether the file has the id of this class. No message may advise to remove another program's file."""
         try:
             with open(file, "rb") as stream:
                 head = stream.read(72)
@@ -198,7 +198,7 @@ class Database:
         self.drop_cache()
 
     def drop_cache(self) -> None:
-        """Forget what was read: a change was undone, or was made without the methods that update the cache."""
+        """Drop the cache, because a change was undone, or was made without updating the cache."""
 
 
 def _open_connection(name: str, writable: bool) -> sqlite3.Connection:
@@ -207,26 +207,25 @@ def _open_connection(name: str, writable: bool) -> sqlite3.Connection:
     try:
         connection = _connect(name, "rw")
     except sqlite3.OperationalError:
-        # A reader needs the write-ahead index beside the file. If it cannot be created (another's folder, a full disk)
-        # and there is no log, or an empty one, then nobody is writing, and the file is read without the index.
+        # A reader needs the write-ahead index beside the file. The index cannot be created in another user's folder or
+        # on a full disk. If there is no log, or an empty one, nobody is writing, and the index is not needed.
         log = Path(f"{name}-wal")
         if writable or (log.exists() and log.stat().st_size):
             raise
         return _connect(name, "ro&immutable=1")
-    connection.execute("PRAGMA cache_size = -8000")  # kB: to learn a message changes some 400 pages
+    connection.execute("PRAGMA cache_size = -8000")  # kB: learning a message changes some 350 pages of 1 kB
     if not writable:
         connection.execute("PRAGMA query_only = ON")
     else:
         connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten
-        # To learn a message writes some 350 pages: the write-ahead log is emptied after about ten.
-        connection.execute("PRAGMA wal_autocheckpoint = 4000")
-        connection.execute("PRAGMA journal_size_limit = 4000000")
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: the log is emptied after some ten messages
+        connection.execute("PRAGMA journal_size_limit = 4000000")  # bytes: the same
     return connection
 
 
 def _connect(name: str, mode: str) -> sqlite3.Connection:
     uri = f"{Path(name).absolute().as_uri()}?mode={mode}"
-    # Another thread may close the connection than the one that used it.
+    # check_same_thread is off, because a thread may close a connection that another thread used.
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
     try:
         connection.execute("PRAGMA schema_version")  # opens the file and its write-ahead log
@@ -262,7 +261,7 @@ def is_class_name(value: Any) -> bool:
 
 
 def int_between(most: int, least: int = 0) -> Fits:
-    """Return a check for whole numbers from ``least`` to ``most``; True is not one."""
+    """Return a check for whole numbers from ``least`` to ``most``; True and False do not pass."""
     return lambda value: type(value) is int and least <= value <= most
 
 
@@ -285,7 +284,7 @@ def checked_rows(table: str, unchecked: Iterable[tuple], /, **columns: Fits) -> 
 
 
 def parse_json(table: str, column: str, value: Any) -> Any:
-    """Return the value of a JSON text; raise Damaged if it is none."""
+    """Return the value of a JSON text; raise Damaged if ``value`` is not one."""
     try:
         return json.loads(value)
     except (ValueError, TypeError, RecursionError):

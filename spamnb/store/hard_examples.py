@@ -1,11 +1,11 @@
 """Table ``hard``: the hard examples of a corrected model, with their tokens, so that they can be fitted again.
 
-They are the hardest messages of training and the last ones that were learned. When a message is learned, one hard
-example is fitted again. When a hard example of training is forgotten, all are fitted again, because they were fitted
-together with it.
+The table has the hardest messages of training, and the last messages with a large coefficient that were learned. When a
+message is learned, one hard example is fitted again. When a hard example of training is forgotten, all hard examples
+are fitted again, because training fitted them together.
 
-Each new row has a larger number than all rows before it, and the newest row always stays, empty if its message was
-forgotten. So the change of a hard example can be subtracted as long as there is a row with its number.
+Rows have ascending numbers. When a message is forgotten, its row becomes empty but stays, so that no other message gets
+its number. The change of a hard example can be subtracted as long as the table has its number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest,
 from spamnb.store.store import Store
 
 MAX_HARD = 300  # rows: 100 are nearly as good, and 1,000 no better (docs/experiments.md#correction)
-MAX_TOKENS = 4_000  # of a hard example; a message that has more is not stored, so the table is at most 10 MB
+MAX_TOKENS = 4_000  # of a hard example; a message with more tokens is not stored, so the table is at most 10 MB
 _HASH = np.dtype("<i8")
 
 
@@ -30,9 +30,9 @@ class HardExample(NamedTuple):
 
     digest: bytes
     label: str
-    offsets: Mapping[str, float]  # by class, in nats: the part of naive Bayes in its scores when it was learned
+    offsets: Mapping[str, float]  # by class, in nats: its scores by naive Bayes alone when it was learned
     hashes: np.ndarray  # (k,) of its tokens, all of which are in the model
-    number: int = 0  # of its row, after it is stored
+    number: int = 0  # of its row; 0 before it is stored
 
 
 def read_examples(store: Store) -> list[HardExample]:
@@ -41,7 +41,7 @@ def read_examples(store: Store) -> list[HardExample]:
 
 
 def pick_examples(store: Store, seeds: Sequence[bytes]) -> list[HardExample]:
-    """Return a hard example for each seed of 16 bytes, always the same one; an empty list if there is none."""
+    """Return a hard example for each seed of 16 bytes, the same for the same seed; [] if the table is empty."""
     with store.reading():
         (n,) = store.execute("SELECT count(digest) FROM hard").fetchone()
         positions = [int.from_bytes(seed[:8], "little") % n for seed in seeds] if n else []
@@ -66,7 +66,7 @@ def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
             values = _check_scores(parse_json("hard", "offsets", offsets), len(names))
             scores = {name: score for name, score in zip(names, values) if score is not None}
             if names[label] not in scores or len(hashes) % _HASH.itemsize:
-                raise Damaged("a message in table hard without a score of its class, or whose hashes were cut short")
+                raise Damaged("a row of table hard without a score of its class, or with truncated hashes")
             messages.append(HardExample(digest, names[label], scores, np.frombuffer(hashes, _HASH), number))
         return messages
 
@@ -101,7 +101,7 @@ def delete_examples_with(store: Store, hashes: np.ndarray) -> None:
 
 def _check_scores(scores: object, classes: int) -> list[float | None]:
     if not isinstance(scores, list) or len(scores) > classes:
-        raise Damaged("scores in table hard of more classes than there are")
+        raise Damaged("scores in table hard of classes that the model does not have")
     if not all(score is None or (type(score) is float and abs(score) < 1e9) for score in scores):
-        raise Damaged("scores in table hard that are no numbers")
+        raise Damaged("scores in table hard that are not numbers")
     return scores

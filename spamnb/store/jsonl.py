@@ -24,24 +24,24 @@ from spamnb.store.state import NOISE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, decompress
 
-MAX_TOKEN_BYTES = (1 << 16) - 1  # of an imported token: far more than any that is read from a message
-EXPORT_VERSION = 6  # of the lines; it also rises when the same sums give other scores
+MAX_TOKEN_BYTES = (1 << 16) - 1  # of an imported token: the reader makes only shorter tokens
+EXPORT_VERSION = 6  # raised when the lines change, and when the same sums give other scores
 
 
-def export(store: Store, lessons: bool = False) -> Iterator[str]:
+def export(store: Store, with_stored: bool = False) -> Iterator[str]:
     """Yield the model as lines of JSON, the same lines for the same sums and months.
 
-    With ``lessons`` there are also the stored messages, and when and from what the model was trained.
+    ``with_stored`` adds the stored messages, and the time, command and sources of the training.
     """
     snapshot = read_snapshot(store)
     tokens, names, cells, messages = list(snapshot.tokens), snapshot.classes, snapshot.cells, list(snapshot.messages)
-    meta = {key: value for key, value in snapshot.meta.items() if key != NOISE and (lessons or key not in ORIGIN)}
+    meta = {key: value for key, value in snapshot.meta.items() if key != NOISE and (with_stored or key not in ORIGIN)}
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
     used = {names[c] for c in np.unique(cells.label)}
     used |= {name for _, learned in messages for name in learned.contribution}
     for name, documents, histogram in sorted(zip(names, snapshot.documents.tolist(), snapshot.histogram)):
         if documents or histogram.any() or name in used:
-            bins = np.nonzero(histogram)  # [of others, bin, messages]
+            bins = np.nonzero(histogram)  # a row of the export: [0 (the class) or 1 (others), bin, messages]
             calibration = np.stack([*bins, histogram[bins]], axis=1).tolist()
             yield json_line({"class": name, "documents": documents, "calibration": calibration})
     facts_of_token: list[dict[str, dict[str, Any]]] = [{"counts": {}} for _ in tokens]
@@ -56,12 +56,12 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
         vector = {} if snapshot.vectors is None else {"vector": snapshot.vectors[j].tolist()}
         yield json_line({"token": tokens[j], **facts_of_token[j], **month, **vector})
     for digest, learned in messages:
-        facts = learned._replace(changes={}).facts()  # the changes are of this file's hard examples
+        facts = learned._replace(changes={}).facts()  # without changes of hard examples, which are not exported
         yield json_line({"message": digest.hex(), "class": learned.label, **facts})
     for name, values in snapshot.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
         yield json_line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
-    for stored in snapshot.stored if lessons else ():
+    for stored in snapshot.stored if with_stored else ():
         encoded = base64.b64encode(stored.message).decode()
         facts = {"class": stored.label, "taught_at": stored.taught_at, "base64": encoded}
         yield json_line({"kept": stored.digest.hex(), **facts})
@@ -74,29 +74,29 @@ def json_line(value: dict[str, Any]) -> str:
 
 
 class _Parser:
-    """The content of the lines of an export that were parsed.
+    """Parses the lines of an export one by one, and collects their content.
 
-    Figures are checked when the imported model is written to a store and read from there.
+    Figures are checked when the imported model is read from the store to which it is written.
     """
 
     def __init__(self) -> None:
         self.documents: dict[str, int] = {}
         self.histograms: dict[str, np.ndarray] = {}
         self.tokens: list[str] = []
-        self.cells: list[tuple[int, int]] = []  # of each cell: its token and its class
-        self.figures: list[tuple[int, int, int]] = []  # of each cell
+        self.cells: list[tuple[int, int]] = []  # the numbers of the token and of the class of each cell
+        self.figures: list[tuple[int, int, int]] = []  # documents, occurrences and weight of each cell
         self.vectors: list[list[float]] = []
         self.months: dict[str, int] = {}  # by token
         self.messages: list[tuple[bytes, LearnedMessage]] = []
         self.arrays: dict[str, np.ndarray] = {}
         self.stored: list[StoredMessage] = []
-        self.ended = False
-        self._number: dict[str, int] = {}  # of each class
+        self.has_ended = False
+        self._number: dict[str, int] = {}  # by class
 
     def parse(self, record: dict[str, Any]) -> None:
-        """Parse one more line. Any error means that the line is not of an export."""
-        if self.ended:
-            raise ValueError("there is more after its end")
+        """Parse one more line. It raises many kinds of errors for a line that no export has."""
+        if self.has_ended:
+            raise ValueError("it follows the last line")
         if "documents" in record:
             self._parse_class(record)
         elif "token" in record:
@@ -106,7 +106,7 @@ class _Parser:
             decompress(message)
             digest, label = bytes.fromhex(record["kept"]), self._check_class(record["class"])
             if not int_between(MAX_SUM)(record["taught_at"]):
-                raise ValueError("a time that is none")
+                raise ValueError("a time that is not a whole number")
             self.stored.append(StoredMessage(digest, label, record["taught_at"], message))
         elif "message" in record:
             label = self._check_class(record["class"])
@@ -117,7 +117,7 @@ class _Parser:
             name, content = str(record["array"]), base64.b64decode(record["base64"])
             self.arrays[name] = parse_array(name, record["dtype"], record["shape"], content)
         elif "end" in record:
-            self.ended = True
+            self.has_ended = True
         else:
             raise ValueError("unknown record")
 
@@ -149,7 +149,7 @@ class _Parser:
             self.figures.append((0, 0, units))
         if "month" in record:
             if not int_between(MAX_SUM)(record["month"]):
-                raise ValueError("a month that is none")
+                raise ValueError("a month that is not a whole number")
             self.months[token] = record["month"]
         self.tokens.append(token)
         self.vectors += [record["vector"]] if "vector" in record else []
@@ -160,19 +160,19 @@ class _Parser:
         has_weights = figures[WEIGHT].any() or any(learned.contribution for _, learned in self.messages)
         if has_weights and meta.get("model_type") != "corrected":
             raise SpamnbError(f"{name}: a correction in a model of another type")
-        tokens, (place,) = merge_vocabularies([TokenArray.of(self.tokens)])
+        tokens, (positions,) = merge_vocabularies([TokenArray.of(self.tokens)])
         token, label = np.array(self.cells, np.intp).reshape(-1, 2).T
         vectors = None
         if self.vectors:
-            with np.errstate(over="ignore"):  # a reader of the store checks that they are finite
-                in_order = np.array(self.vectors, VECTOR).reshape(len(place), -1)
-            vectors = in_order[np.unique(place, return_index=True)[1]]
+            with np.errstate(over="ignore"):  # who reads the store checks that vectors are finite
+                vectors = np.array(self.vectors, VECTOR).reshape(len(positions), -1)
+            vectors = vectors[np.unique(positions, return_index=True)[1]]
         return Snapshot(
             meta,
             list(self.documents),
             np.array([*self.documents.values()], np.int64),
             tokens,
-            Cells.sum(place[token], label, figures),
+            Cells.sum(positions[token], label, figures),
             self.messages,
             np.array([*self.histograms.values()], np.int64).reshape(-1, 2, BINS),
             self.arrays,
@@ -183,7 +183,7 @@ class _Parser:
 
 
 def parse_export(lines: Iterable[str], name: str) -> Snapshot:
-    """Return the model that ``export`` wrote; raise SpamnbError with the number of a line that it did not write."""
+    """Return the model that ``export`` wrote; raise SpamnbError with the number of the first line of other origin."""
     meta: dict[str, Any] | None = None
     parser = _Parser()
     for number, line in enumerate(lines, 1):
@@ -193,18 +193,18 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
                 meta = _parse_meta(record, name)
             else:
                 parser.parse(record)
-            if "\\u" in line:  # UnicodeEncodeError, a ValueError, for half a surrogate pair
+            if "\\u" in line:  # half a surrogate pair raises UnicodeEncodeError, which is a ValueError
                 json.dumps(record, ensure_ascii=False).encode()
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, Damaged) as error:
             raise SpamnbError(f"{name}: line {number} is not of an exported model ({escape(str(error))})") from None
     if meta is None:
         raise SpamnbError(f"{name}: empty; 'spamnb export' writes what can be imported")
-    if not parser.ended:
+    if not parser.has_ended:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
     try:
         return parser.snapshot(meta, name)
     except (ValueError, TypeError, OverflowError) as error:
-        raise SpamnbError(f"{name}: its figures, or the vectors of its tokens, are no model's ({error})") from None
+        raise SpamnbError(f"{name}: its figures or vectors are not those of a model ({error})") from None
 
 
 def _parse_meta(record: dict[str, Any], name: str) -> dict[str, Any]:

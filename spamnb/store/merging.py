@@ -16,7 +16,7 @@ from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot
 from spamnb.store.state import BASE
 
-# Keys of meta that must be equal. A model that adds to another has only the base.
+# Keys of table meta that must be equal: the settings, or the base of models that add to one.
 _EQUAL_KEYS = (BASE, *Settings().as_meta())
 _NO_SUM = "a model of vectors cannot be merged; train on both sources"
 
@@ -32,10 +32,10 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
     repeated = 0
     for digest, learned in (message for snapshot in models for message in snapshot.messages):
         repeated += digest in messages
-        before = messages[digest].contribution if digest in messages else {}
-        both = {**before, **learned.contribution}
-        contribution = {name: before.get(name, 0) + learned.contribution.get(name, 0) for name in both}
-        # The changes are of one file's hard examples, which the sum does not have.
+        earlier = messages[digest].contribution if digest in messages else {}
+        classes = {**earlier, **learned.contribution}
+        contribution = {name: earlier.get(name, 0) + learned.contribution.get(name, 0) for name in classes}
+        # The sum has no hard examples, so it has no changes of hard examples.
         messages[digest] = LearnedMessage(learned.label, learned.bins, contribution)
     return _sum(models, messages), repeated
 
@@ -46,7 +46,7 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
     for snapshot, name in zip(models, names):
         for key in _EQUAL_KEYS:
             if snapshot.meta.get(key) != first.get(key):
-                raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
+                raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only equal settings add up")
         if snapshot.arrays:
             raise SpamnbError(f"{name}: {_NO_SUM}")
 

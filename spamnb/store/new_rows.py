@@ -1,6 +1,7 @@
-"""Many new rows of table ``tokens``, without a statement and its values for each row, which takes 2 µs.
+"""Insert many rows into table ``tokens`` without a statement for each row, which takes 2 µs.
 
-The core lays the rows out as SQLite stores them, in a temporary database of this table alone. SQLite copies them.
+The core lays the rows out as SQLite stores them, in a temporary database that has only this table. SQLite copies them
+from there.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def insert_tokens(store: Store, batches: Iterable[tuple[TokenArray, PackedCells]
 
 
 def _lay_out(tokens: TokenArray, cells: PackedCells, path: str) -> Iterator[np.ndarray]:
-    """Yield the pages of one database, or of several if one has no room for these rows."""
+    """Yield the pages of a database; of several databases if these rows do not fit into one."""
     n, offsets, bounds = len(tokens), tokens.offsets, cells.bounds
     checked_array(tokens.hashes, np.int64, n)
     checked_array(tokens.lengths, np.int32, n)
@@ -92,7 +93,7 @@ def _copy(store: Store, pages: np.ndarray) -> None:
 
 @cache
 def _first_page() -> bytes:
-    """Return the first page of a database that has an empty table ``tokens``; it does not say how many pages follow."""
+    """Return the first page of a database with an empty table ``tokens``, without the number of its pages."""
     with NamedTemporaryFile() as file:
         connection = sqlite3.connect(file.name, isolation_level=None)
         connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")

@@ -18,7 +18,7 @@ from spamnb.settings import BAYES_MODELS
 from spamnb.store import hard_examples
 from spamnb.store.rows import DOCUMENTS, WEIGHT
 from spamnb.store.state import SIZE
-from spamnb.store.store import AMONG, Store
+from spamnb.store.store import HASH_IN_LIST, Store
 from spamnb.store.token_table import this_month
 
 
@@ -26,7 +26,7 @@ def check_prunable(store: Store) -> None:
     """Raise SpamnbError if the parameters of the model are more than sums of tokens."""
     model_type = store.meta().get("model_type")
     if model_type not in BAYES_MODELS:
-        raise SpamnbError(f"{store.path}: a {model_type} model cannot be pruned: what its tokens weigh is no sum")
+        raise SpamnbError(f"{store.path}: a {model_type} model cannot be pruned: its parameters are not sums of tokens")
 
 
 def count_prunable(store: Store, months: int) -> int:
@@ -67,7 +67,7 @@ def prune(store: Store, months: int) -> int:
         hashes, sums = _find_prunable(store, months)
         if len(hashes):
             hard_examples.delete_examples_with(store, hashes)
-            store.execute(f"DELETE FROM tokens WHERE {AMONG}", (json.dumps(hashes.tolist()),))  # noqa: S608
+            store.execute(f"DELETE FROM tokens WHERE {HASH_IN_LIST}", (json.dumps(hashes.tolist()),))  # noqa: S608
             store.executemany(
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
                 [(*of_class, number) for number, of_class in enumerate(sums.tolist())],
@@ -80,7 +80,7 @@ def prune(store: Store, months: int) -> int:
 def shrink_file(store: Store) -> bool:
     """Give free pages of the file back to the disk, and return whether that was possible.
 
-    It is not while another process reads, or if the disk has no room for the copy.
+    It is impossible while another process reads the file, or if the disk has no room for a copy.
     """
     with contextlib.suppress(sqlite3.OperationalError):
         store.execute("VACUUM")

@@ -24,13 +24,13 @@ class LearnedMessage(NamedTuple):
     """How a message was learned."""
 
     label: str
-    bins: dict[str, int] | None  # by class, its bin of the calibration; None for a message of training
+    bins: dict[str, int] | None  # by class, its bin in the calibration's histogram; None for a message of training
     contribution: Mapping[str, int] = MappingProxyType({})  # units by class, added to the weights of its tokens
     # Units by which hard examples changed when it was learned, by the number of the example and by class.
     changes: Mapping[int, Mapping[str, int]] = MappingProxyType({})
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts beside its class, for a row or a line of an export."""
+        """Return all fields but its class, for a row or a line of an export."""
         contribution = {name: n for name, n in self.contribution.items() if n}
         facts = {"bins": self.bins, "contribution": contribution or None, "changes": dict(self.changes) or None}
         return {name: fact for name, fact in facts.items() if fact is not None}
@@ -39,12 +39,12 @@ class LearnedMessage(NamedTuple):
     def of_facts(cls, label: str, facts: Any, classes: Collection[str]) -> LearnedMessage:
         """Make a learned message from the result of ``facts``; raise ValueError if it does not fit these classes."""
         if type(facts) is not dict:
-            raise ValueError("facts that are no object")
+            raise ValueError("facts that are not an object")
         bins, contribution, changes = facts.get("bins"), facts.get("contribution", {}), facts.get("changes", {})
         if bins is not None and (type(bins) is not dict or not all(map(int_between(BINS - 1), bins.values()))):
-            raise ValueError("bins that are none of the calibration's")
+            raise ValueError("bins that the calibration does not have")
         if type(changes) is not dict or not all(number.isdecimal() and len(number) < 19 for number in changes):
-            raise ValueError("changes that are none of hard examples")
+            raise ValueError("changes that do not name hard examples")
         for units in (contribution, *changes.values()):
             check_correction(units, classes)
         return cls(label, bins, contribution, {int(number): units for number, units in changes.items()})
@@ -54,16 +54,16 @@ def check_correction(value: Any, classes: Collection[str]) -> None:
     """Raise ValueError unless the value is {class: units} that a correction can add to the weight of a token."""
     is_valid = type(value) is dict and {*value} <= {*classes} and all(map(_is_units, value.values()))
     if not is_valid or sum(value.values()):
-        raise ValueError("units of a correction that are no whole numbers, or too large, or do not sum to 0")
+        raise ValueError("units of a correction that are not whole numbers, are too large or do not sum to 0")
 
 
-def learned_message(store: Store, digest: bytes) -> LearnedMessage | None:
-    """Return how the message with this digest was learned; None if it was not."""
+def read_learned(store: Store, digest: bytes) -> LearnedMessage | None:
+    """Return how the message with this digest was learned; None if it was not learned."""
     rows = _read(store, "WHERE digest = ?", digest)
     return rows[0][1] if rows else None
 
 
-def learned_messages(store: Store) -> list[tuple[bytes, LearnedMessage]]:
+def read_all_learned(store: Store) -> list[tuple[bytes, LearnedMessage]]:
     """Return (digest, how it was learned) of all messages, ascending by digest."""
     return _read(store, "ORDER BY digest")
 

@@ -1,8 +1,9 @@
 """Rows of table ``tokens``: the figures of each token in every class, as arrays.
 
-A row has one blob with a cell for each class that has the token: the number of the class, the number of its messages
-with the token, the further occurrences of the token, and its weight in a corrected model, whose lowest bit is the sign.
-A number has 7 bits per byte, the lowest first, and bytes above 127 are not the last. So most cells take 4 bytes.
+A row has one blob with a cell for each class that has the token. A cell is four numbers: the class, the messages of the
+class that have the token, the occurrences of the token less these messages, and the weight of the correction, whose
+lowest bit is the sign. A number has 7 bits per byte, the lowest first, and its last byte is below 128. So most cells
+take 4 bytes.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Cells(NamedTuple):
 
     @classmethod
     def sum(cls, token: np.ndarray, label: np.ndarray, figures: np.ndarray) -> Cells:
-        """Make cells from cells in any order; those of the same token and class are added up."""
+        """Make cells from figures in any order; figures of the same token and class are added up."""
         key = token.astype(np.int64) << 16 | label
         order = np.argsort(key, kind="stable")  # parts that are sorted already are merged
         key, token, label, figures = key[order], token[order], label[order], figures[:, order]
@@ -108,21 +109,21 @@ class Cells(NamedTuple):
             unpacked = unpack_numbers(b"".join(blobs))
             ends = np.cumsum(np.fromiter(map(len, blobs), np.intp, len(blobs)))
         except TypeError:
-            raise Damaged("cells in table tokens that are no cells") from None
+            raise Damaged("cells in table tokens that are not bytes") from None
         numbers, last = unpacked or (np.zeros(0, np.int64), np.zeros(0, np.int64))
-        of_rows = np.searchsorted(last, ends, side="right")  # how many numbers end at or before the end of each row
-        if not unpacked or len(numbers) % _NUMBERS or (of_rows % _NUMBERS).any():
-            raise Damaged("cells in table tokens that were cut short")
-        if not np.array_equal(np.append(0, last)[of_rows], ends):
-            raise Damaged("cells in table tokens that were cut short")
+        n_numbers = np.searchsorted(last, ends, side="right")  # numbers that end at or before the end of each row
+        if not unpacked or len(numbers) % _NUMBERS or (n_numbers % _NUMBERS).any():
+            raise Damaged("truncated cells in table tokens")
+        if not np.array_equal(np.append(0, last)[n_numbers], ends):
+            raise Damaged("truncated cells in table tokens")
         label, documents, further, weight = numbers.reshape(-1, _NUMBERS).T
-        token = np.repeat(np.arange(len(blobs)), np.diff(of_rows // _NUMBERS, prepend=0))
+        token = np.repeat(np.arange(len(blobs)), np.diff(n_numbers // _NUMBERS, prepend=0))
         if label.max(initial=-1) >= classes or ((np.diff(token) == 0) & (np.diff(label) <= 0)).any():
-            raise Damaged("cells in table tokens of classes that cannot be")
+            raise Damaged("cells in table tokens of unknown or repeated classes")
         if ((documents == 0) & (further > 0)).any() or max(
             documents.max(initial=0), further.max(initial=0)
         ) > MAX_COUNT:
-            raise Damaged("sums of tokens that cannot be")
+            raise Damaged("impossible counts in the cells of table tokens")
         return cls(token, label, np.stack([documents, documents + further, (weight >> 1) ^ -(weight & 1)]))
 
     def pack(self, tokens: int, path: str) -> PackedCells:
@@ -191,7 +192,7 @@ def tokens_of(texts: Iterable[bytes]) -> TokenArray:
         joined = b"".join(encoded)
         joined.decode()
     except (TypeError, UnicodeDecodeError):
-        raise Damaged("tokens in table tokens that are no text") from None
+        raise Damaged("tokens in table tokens that are not UTF-8") from None
     lengths = np.fromiter(map(len, encoded), np.int32, len(encoded))
     text, offsets = np.frombuffer(joined, np.uint8), np.cumsum(lengths, dtype=np.int64) - lengths
     if (text[offsets[offsets < len(text)]] & 0xC0 == 0x80).any():

@@ -25,7 +25,7 @@ from spamnb.reader.tokens import TokenArray
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
 from spamnb.store.new_rows import insert_tokens
 from spamnb.store.pruning import read_months
-from spamnb.store.records import LearnedMessage, learned_messages, put_learned
+from spamnb.store.records import LearnedMessage, put_learned, read_all_learned
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, PackedCells, tokens_of
 from spamnb.store.state import HISTOGRAM, NOISE, SIZE
 from spamnb.store.store import Store
@@ -33,7 +33,7 @@ from spamnb.store.stored_messages import StoredMessage, add_messages, read_store
 
 MESSAGES_AT_ONCE = 1 << 14  # rows of table messages in memory: some 10 MB
 COPIED_PAGES = 8  # in one step: fewer than any model has, so that the first step is never the last
-STALE_SECONDS = 86_400  # after a day without a change nobody is still writing an unfinished file
+STALE_SECONDS = 86_400  # an unfinished file that did not change for a day is of a killed process
 
 
 class Snapshot(NamedTuple):
@@ -126,7 +126,7 @@ def read_sums(store: Store) -> Snapshot:
         sums_of_tokens = [cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)]
         is_equal = np.array_equal(np.transpose(sums_of_tokens), sums[:, 1:]) and len(tokens) == store.state.meta[SIZE]
         if not is_equal or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
-            raise Damaged("the sums of all tokens are not those that stand beside them")
+            raise Damaged("sums of tokens that differ from the sums in table classes")
         return Snapshot(store.state.meta, classes, sums[:, 0], tokens, cells, [], store.state.histogram)
 
 
@@ -135,7 +135,7 @@ def read_snapshot(store: Store) -> Snapshot:
     with store.reading():
         store.state.check_calibration()
         return read_sums(store)._replace(
-            messages=learned_messages(store),
+            messages=read_all_learned(store),
             arrays=read_arrays(store),
             vectors=all_vectors(store),
             stored=list(read_stored_messages(store)),
@@ -146,7 +146,7 @@ def read_snapshot(store: Store) -> Snapshot:
 def check_replaceable(path: str | Path, *, force: bool) -> None:
     """Raise SpamnbError if a new model may not replace the file at ``path``.
 
-    A model is replaced with ``force``; without it ModelExists is raised. Any other file is never replaced.
+    A model may be replaced with ``force``. Without ``force`` the error is ModelExists. Other files are never replaced.
 
     >>> check_replaceable("/", force=True)
     Traceback (most recent call last):
@@ -186,11 +186,11 @@ def atomic_replace(
 ) -> Iterator[Store]:
     """Yield a new store to fill, which becomes the model at ``path`` in one step when the block ends without an error.
 
-    ``catch_up`` is called with the new store after the old model can no longer be changed, because other processes may
-    have learned more messages meanwhile.
+    While the block runs, other processes may add messages to the old model. ``catch_up`` is called with the new store
+    when the old model is locked, to add these messages. If this process is killed, the old model stays.
 
-    If this process is killed, the old model stays. Raise ModelExists if there is a model (unless ``force``), also one
-    that appeared meanwhile, and SpamnbError if there is another file.
+    Raise ModelExists if there is a model at the start or at the end of the block (unless ``force``), and SpamnbError if
+    there is another file.
     """
     target = Path(path)
     check_replaceable(target, force=force)
@@ -216,7 +216,7 @@ def atomic_replace(
         with open(fresh, "rb") as file:  # it must be on the disk before it becomes the model
             os.fsync(file.fileno())
         try:
-            os.link(fresh, target)  # unlike a rename, this never replaces a model that appeared meanwhile
+            os.link(fresh, target)  # unlike a rename, a link never replaces a model that another process wrote
         except FileExistsError:
             check_replaceable(target, force=force)
             _replace(fresh, target, catch_up)
@@ -231,7 +231,7 @@ def _remove_unfinished(target: Path) -> None:
     unfinished = re.compile(rf"\.{re.escape(target.name)}\.\d+\.new(-wal|-shm)?")
     for path in target.parent.glob(".*.new*"):
         if unfinished.fullmatch(path.name):
-            with contextlib.suppress(OSError):  # it is gone, or another user's, and does no harm
+            with contextlib.suppress(OSError):  # another process removed it, or it is another user's
                 if time.time() - path.lstat().st_mtime > STALE_SECONDS:
                     path.unlink()
 
@@ -245,15 +245,15 @@ def _describe_failure(error: Exception) -> str:
 
 
 def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
-    """Create an empty model at ``path``; a model that is there, or that another process creates first, stays."""
+    """Create an empty model at ``path``, unless there is one or another process creates one first."""
     with contextlib.suppress(ModelExists), atomic_replace(path, meta):
         pass
 
 
 def _replace(fresh: Path, target: Path, catch_up: Callable[[Store], None]) -> None:
     # A rename would leave the write-ahead log of an open model beside the new file. So SQLite's backup replaces the
-    # content in one transaction, until whose end readers have the old state. From its first pages on nobody else can
-    # write; if ``catch_up`` changes the new file then, the backup begins again.
+    # content in one transaction. Readers have the old state until it ends, and other writers wait from its first pages
+    # on. ``catch_up`` may change the new file after the first pages; then the backup begins again.
     is_up_to_date = False
 
     def report_progress(status: int, remaining: int, pages: int) -> None:
@@ -269,6 +269,6 @@ def _replace(fresh: Path, target: Path, catch_up: Callable[[Store], None]) -> No
         Store.connect(target, writable=True) as store,
         store._translate_errors(),
     ):
-        store.execute("PRAGMA journal_mode = WAL")  # or readers would wait, and so would ``catch_up``
+        store.execute("PRAGMA journal_mode = WAL")  # otherwise readers and ``catch_up`` would wait
         source.copy_to(store, pages=COPIED_PAGES, progress=report_progress)
         store.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,4 +1,4 @@
-"""Settings, classes and their sums in one state of a model file. A state never changes; a change makes another."""
+"""Settings, classes and their sums in one state of a model file. A state is immutable: each change makes a new one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from spamnb.formulas.calibration import Calibration
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_between, is_class_name, parse_json
 from spamnb.store.rows import MAX_COUNT
 
-MAX_CLASSES = 900  # of a model: each token has a figure per class in memory
+MAX_CLASSES = 900  # of a model, because each token in memory has three figures for each class
 SIZE = "vocabulary_size"  # in table meta, the number of tokens
 NOISE = "label_noise"  # in table meta, the share of wrong labels
 BASE = "base"  # in table meta, the path of the model that a file adds to
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 BASE_MESSAGES = 60  # learned messages that weigh as much as a base: docs/experiments.md#learned-messages-of-a-user
-_MAX_FITTED = 1e9  # of a slope, an intercept or a knee; larger ones are damage
+_MAX_FITTED = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,11 @@ class State:
         return Calibration(slope, intercept, knee, self.meta[NOISE])
 
     def check_calibration(self) -> None:
-        """Raise Damaged if the curves are not those of the sums."""
+        """Raise Damaged if the curves differ from a fit to the histograms."""
         fitted = calibration.fit(self.histogram[self.present], self.sums[self.present, 0])
         pairs = zip(self.calibration, fitted)
         if not all(np.allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-3) for a, b in pairs):
-            raise Damaged("curves in table classes that are not those of its calibration")
+            raise Damaged("curves in table classes that do not fit its histograms")
 
     def with_class(self, name: str) -> State:
         """Return the state with one more class, which is empty."""
@@ -123,11 +123,11 @@ class State:
 
     @cached_property
     def learned_message_weight(self) -> int:
-        """How many times a message counts that was learned in a file that adds to this one."""
+        """The weight of each learned message of a file that adds to this one, in messages."""
         return max(1, int(self.sums[:, 0].sum()) // BASE_MESSAGES)
 
     def plus(self, base: State) -> State:
-        """Return the sum of this state and its base's. A setting that this file does not have is the base's.
+        """Return the sum of this state and its base's. Settings that this file does not have are the base's.
 
         The curves are those of the base; if the file has other classes, they are fitted to the sum. A token in both
         files counts twice in the number of tokens, because an exact number needs a look-up of all of them.
@@ -142,8 +142,8 @@ class State:
         size, noise = base.meta[SIZE] + self.meta[SIZE], base.calibration.noise
         meta = {**base.meta, **self.meta, SIZE: size, NOISE: noise}
         combined = State(meta, extended.class_ids, sums, histogram, None)
-        is_same = combined.totals.classes == base.totals.classes
-        return replace(combined, curves=base.fitted_curves) if is_same else combined
+        has_same_classes = combined.totals.classes == base.totals.classes
+        return replace(combined, curves=base.fitted_curves) if has_same_classes else combined
 
     @property
     def fitted_curves(self) -> np.ndarray:
@@ -170,14 +170,15 @@ def _is_fitted(value: Any) -> bool:
 
 
 def _is_knee(value: Any) -> bool:
-    return _is_fitted(value) and value >= 1  # nat, the knee of endless mail; at 0 probabilities would be NaN
+    """Return whether a value can be a knee. The knee of infinitely many messages is 1 nat."""
+    return _is_fitted(value) and value >= 1
 
 
 def _parse_histograms(blobs: list[bytes]) -> np.ndarray:
     """Return the histograms of the classes, (C, 2, BINS)."""
     if any(len(blob) != 2 * BINS * HISTOGRAM.itemsize for blob in blobs):
-        raise Damaged("calibration in table classes that was cut short")
+        raise Damaged("truncated calibration in table classes")
     histograms = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
     if (np.abs(histograms) > MAX_COUNT).any():
-        raise Damaged("calibration in table classes that cannot be")
+        raise Damaged("counts in the calibration of table classes that are too large")
     return histograms

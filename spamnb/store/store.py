@@ -41,8 +41,8 @@ from spamnb.store.rows import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.state import BASE, HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SIZE, State
 from spamnb.store.token_table import Rows, SharedTable, TokenTable, read_table
 
-FORMAT = 9  # it rises when the tables change, and when the same sums give other scores
-PAGE_BYTES = 1024  # to learn a message writes some 350 pages of any size: in 4096 bytes it takes half as long again
+FORMAT = 9  # raised when the tables change, and when the same sums give other scores
+PAGE_BYTES = 1024  # learning a message writes some 350 pages of any size; with 4,096 bytes it takes 1.5 times as long
 TOKENS = (
     "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
     " vector BLOB)"
@@ -60,10 +60,11 @@ SCHEMA = (
     " offsets TEXT NOT NULL, hashes BLOB NOT NULL)",
 )
 
-ADDED = "model_type", "tokens", "tokens_version"  # of meta: what a model and its base must have in common to add up
-SUM_MODELS = "corrected", "boolean", "multinomial"  # a bernoulli model also needs how many tokens n messages have
-REVISION = "revision"  # key in table meta of 8 random bytes, which are others after each transaction that writes
-AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a list of JSON
+BASE_KEYS = "model_type", "tokens", "tokens_version"  # of meta: values that a model and its base must have in common
+# Models that can be a base. A bernoulli model cannot, because the numbers of tokens in n messages do not add up.
+BASE_MODELS = "corrected", "boolean", "multinomial"
+REVISION = "revision"  # key in table meta of 8 random bytes, which each transaction that writes replaces
+HASH_IN_LIST = "hash IN (SELECT value FROM json_each(?))"  # the parameter is a JSON list of hashes
 MAX_VOCABULARY = 200_000  # tokens that are numbered before a new vocabulary begins, because hostile mail has new words
 
 
@@ -73,7 +74,7 @@ class Store(Database):
     base: Store | None = None  # the model that this file adds to
     _identity: tuple[int, int] | None = None  # of the open file
     _closes_base = False
-    _changed: list[Rows] | None = None  # the rows that the transaction changed; None: any of them
+    _changed: list[Rows] | None = None  # the rows that the transaction changed; None if it may have changed any row
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.table = SharedTable()  # threads that classify by the same file share one
@@ -143,13 +144,13 @@ class Store(Database):
                 raise SpamnbError(f"{self.path}: adds to {self.base.path} itself, so nothing can be added to it")
             self._check_is_sum()
             path = os.path.abspath(self.file).encode(errors="surrogateescape").decode(errors="backslashreplace")
-            return {BASE: path, **{key: self.state.meta.get(key) for key in ADDED}}
+            return {BASE: path, **{key: self.state.meta.get(key) for key in BASE_KEYS}}
 
     def _check_is_sum(self) -> None:
         """Raise SpamnbError if other models cannot add to this one."""
         model_type = self.state.meta.get("model_type")
-        if model_type not in SUM_MODELS:
-            raise SpamnbError(f"{self.path}: to a {model_type} model nothing can be added")
+        if model_type not in BASE_MODELS:
+            raise SpamnbError(f"{self.path}: nothing can be added to a {model_type} model")
 
     def close(self) -> None:
         """Close the file, and its base if the file named it."""
@@ -172,7 +173,7 @@ class Store(Database):
                 raise Outdated(
                     f"{self.path}: made by an older spamnb (format {version}), and cannot be read; train again"
                 )
-            # A stranger's view, trigger, index, generated column or constraint may compute without end.
+            # A view, trigger, index, generated column or constraint of a hostile file could compute without end.
             statements = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
             if {statement for (statement,) in statements} != {*SCHEMA}:
                 raise Damaged("other tables, views, triggers or indexes than a model's")
@@ -181,19 +182,19 @@ class Store(Database):
     def _transaction(self, begin: str) -> Iterator[None]:
         self._reopen_if_replaced(begin != "BEGIN")
         with self.base.reading() if self.base is not None else contextlib.nullcontext(), super()._transaction(begin):
-            self._changed, statements = [], self._connection.total_changes
+            self._changed, n_changes = [], self._connection.total_changes
             yield
             self.write_changes()
-            if self._connection.total_changes != statements:
+            if self._connection.total_changes != n_changes:
                 self._write_revision()
         if begin != "BEGIN" and identify_file(self.file) != self._identity:
             raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
 
     def _reopen_if_replaced(self, is_writing: bool) -> None:
-        """Open the file that is at the path now, if it is another one.
+        """Open the file at the path again if another file has taken its place.
 
-        Without this, a program that removes a model and trains another there would lose all later learned messages.
-        The open file keeps its number on the disk, so another file has another one.
+        Otherwise, after somebody removed the model and trained a new one at this path, messages would be learned in the
+        removed file. Files are told apart by their numbers on the disk.
         """
         identity = identify_file(self.file)
         if self._identity is None:  # the first transaction
@@ -207,13 +208,13 @@ class Store(Database):
         except SpamnbError:
             if is_writing:
                 raise
-            return  # a reader goes on with the open model: mail is waiting
+            return  # a reader continues with the open model, because mail waits for its verdict
         self._connection.close()
         self._connection, self._identity, self._data_version = fresh._connection, identity, None
         self.drop_cache()
 
     def _write_revision(self) -> None:
-        """Give the file's new content another revision, and tell threads of this process which rows it changed."""
+        """Write a new revision, and share the rows that changed with other threads of this process."""
         before, after = self._read_revision(), os.urandom(8)
         self.execute("REPLACE INTO meta VALUES (?, '', ?)", (REVISION, after))
         if before is not None and self._changed is not None:
@@ -228,16 +229,16 @@ class Store(Database):
     # -- settings and classes --------------------------------------------------------------------------------
 
     def drop_cache(self) -> None:
-        """Forget what was read of the file."""
+        """Drop all that was read from the file."""
         self._changed = None
         self._state: State | None = None
         self._combined: tuple[State, State, State] | None = None  # of the file, of its base, and their sum
-        self._is_written = True  # is the state that of the file?
+        self._is_written = True  # whether the file has this state
         self._rows: TokenTable | None = None
-        self._frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages have}
+        self._frequencies: list[dict[int, int]] | None = None  # by class number: {n: tokens in exactly n messages}
 
     def _follow_changes(self) -> None:
-        """Forget what another connection changed: all, unless it shares this one's table and so says which rows."""
+        """Drop the cache, but keep the rows if the other connection shared its changed rows in ``table``."""
         rows = self._rows
         self.drop_cache()
         if rows is None:
@@ -275,7 +276,7 @@ class Store(Database):
         """Whether this file's tokens are those of its base; inside a transaction."""
         meta = self.state.meta
         base = self.base.state.meta if self.base is not None else meta
-        return all(meta.get(key) == base.get(key) for key in ADDED)
+        return all(meta.get(key) == base.get(key) for key in BASE_KEYS)
 
     def _set_state(self, state: State) -> None:
         self._state, self._is_written = state, False
@@ -296,12 +297,12 @@ class Store(Database):
             self._state = replace(self.state, meta=meta, cache={})
 
     def class_ids(self) -> dict[str, int]:
-        """Return the number of each class in the tables, in their order."""
+        """Return the numbers of the classes in the tables, ascending."""
         with self.reading():
             return self.state.class_ids
 
     def class_id(self, name: str) -> int:
-        """Return the number of a class in the tables; a class that is not there gets the next one."""
+        """Return the number of a class in the tables; a new class gets the next number."""
         if name in self.state.class_ids:
             return self.state.class_ids[name]
         number = len(self.state.class_ids)
@@ -317,7 +318,7 @@ class Store(Database):
         row = number, name, np.zeros((2, BINS), HISTOGRAM).tobytes(), *NO_CURVE
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?)", row)
         self._set_state(self.state.with_class(name))
-        self._rows = self._frequencies = None  # they have no figures of the class
+        self._rows = self._frequencies = None  # they lack the new class
         return number
 
     def totals(self) -> ClassTotals:
@@ -360,7 +361,7 @@ class Store(Database):
             return read_table(self, len(self.state.class_ids))
 
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
-        """Return the counts of those of the distinct ``tokens`` that are in the model."""
+        """Return the counts of ``tokens``, which are distinct; tokens that are not in the model are left out."""
         with self.reading():
             array = TokenArray.of(tokens)
             figures = self._read_figures(self.combined.totals.classes, array.hashes)
@@ -379,8 +380,8 @@ class Store(Database):
         places = rows.find_places(hashes, self.state)
         present = [c for c, name in enumerate(classes) if name in numbers]
         figures = np.zeros((3, len(classes), len(places)), np.int64)
-        of_present = rows.figures[places[:, None], [numbers[classes[c]] for c in present]]
-        figures[:, present] = of_present.transpose(2, 1, 0)
+        present_figures = rows.figures[places[:, None], [numbers[classes[c]] for c in present]]
+        figures[:, present] = present_figures.transpose(2, 1, 0)
         if self.base is None:
             return figures
         figures[:WEIGHT] *= self.base.state.learned_message_weight
@@ -389,12 +390,13 @@ class Store(Database):
     def add(self, label: str, message: CountedTokens, sign: int = 1) -> None:
         """Add one message's tokens (distinct) to the sums of a class, or subtract them with ``sign=-1``.
 
-        If a token was pruned since, what remains is subtracted. A token that no message has gets no weight.
+        If tokens were pruned after the message was learned, only their remaining counts are subtracted. The weight of a
+        token that no message has becomes 0.
         """
         with self.writing():
             number, rows = self.class_id(label), self._open_rows()
             if sign < 0 and not self.state.sums[number, 0]:
-                raise SpamnbError(f"{self.path}: class {label!r} holds no message; nothing was forgotten")
+                raise SpamnbError(f"{self.path}: class {label!r} has no message; nothing was forgotten")
             tokens, counts = TokenArray.of(message.tokens), message.counts
             places = rows.find_places(tokens.hashes, self.state, add=True)
             before = rows.figures[places, number]
@@ -420,9 +422,9 @@ class Store(Database):
                     frequencies[n + sign] = frequencies.get(n + sign, 0) + k
 
     def add_weights(self, hashes: np.ndarray, units: Mapping[str, int]) -> None:
-        """Add these units, by class, to the weight of each token with one of these distinct hashes.
+        """Add ``units``, by class, to the weights of the tokens with these distinct hashes.
 
-        Tokens that no message has remain without a weight.
+        The weight of a token that no message has remains 0.
         """
         if not any(units.values()) or not len(hashes):
             return
@@ -444,11 +446,11 @@ class Store(Database):
             if self._frequencies is None:
                 counts = self.cells()[1].counts(list(state.class_ids), state.sums[:, 0], state.meta[SIZE])
                 if not np.array_equal(counts.totals().document_counts, state.sums[np.argsort([*state.class_ids]), 1]):
-                    raise Damaged("sums of tokens that are not those of classes")
-                of_name = dict(zip(counts.classes, counts.rows))
-                self._frequencies = [of_name[name].frequencies() for name in state.class_ids]
+                    raise Damaged("sums of tokens that differ from the sums in table classes")
+                rows = dict(zip(counts.classes, counts.rows))
+                self._frequencies = [rows[name].frequencies() for name in state.class_ids]
             by_class = [{n: k for n, k in self._frequencies[c].items() if n and k} for c in state.present.tolist()]
-            return [{0: state.meta[SIZE] - sum(of.values()), **of} for of in by_class]
+            return [{0: state.meta[SIZE] - sum(numbers.values()), **numbers} for numbers in by_class]
 
     def write_changes(self) -> None:
         """Write the rows and sums that were changed in memory; inside a transaction."""
@@ -472,9 +474,9 @@ class Store(Database):
 def clip_counts(before: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions of a message's tokens that are in the model, and the occurrences to subtract of each.
 
-    Tokens may have been pruned since the message was learned. So at most the occurrences are subtracted that leave one
-    for each other message. ``before`` (k, 2 or more) has per token the messages of the class that have it, and its
-    occurrences; ``counts`` (k,) are the occurrences in the message.
+    A token may have been pruned after the message was learned, and counted again for other messages. One occurrence is
+    left for each other message. ``before`` (k, 2 or more) are the figures of the tokens in the class, and ``counts``
+    (k,) their occurrences in the message.
 
     >>> clip_counts(np.array([[0, 0], [1, 2], [3, 4]]), np.array([1, 1, 9]))
     (array([1, 2]), array([2, 2]))

@@ -20,7 +20,7 @@ from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_class_n
 from spamnb.store.store import Store
 
 DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-messages
-MAX_MB = 100_000  # of the setting
+MAX_MB = 100_000  # of the setting: positions stay far below MAX_SUM
 MAX_SHARE = 16  # a message larger than 1/16 of the bound is not stored: it would replace hundreds of others
 LEVEL = 1  # of zlib: half the time of level 6, and 6 % more bytes
 ROW_BYTES = 100  # of a row beside its message: digest, its index, class and time
@@ -87,8 +87,8 @@ def write_bound(store: Store, megabytes: float) -> None:
 def store_message(store: Store, digest: bytes, label: str, raw: bytes, taught_at: int | None = None) -> bool:
     """Store a message that was learned as ``label``, and return whether it was stored.
 
-    It is not if the bound is 0, if the message is empty or larger than its share, if everybody can read the file, or
-    if the model is in memory.
+    A message is not stored if the bound is 0, if the message is empty or too large (``MAX_SHARE``), if everybody can
+    read the file, or if the model is in memory.
     """
     if store.file == ":memory:":
         return False
@@ -103,9 +103,9 @@ def store_message(store: Store, digest: bytes, label: str, raw: bytes, taught_at
 
 
 def is_public(store: Store) -> bool:
-    """Return whether everybody on this machine can read the file; then it must not have whole messages.
+    """Return whether everybody on this machine can read the file, as users of a shared model must.
 
-    Files of version 0.1.0 are public, and a model for many users has to be.
+    A public file must not have whole messages.
     """
     return store.file != ":memory:" and bool(os.stat(store.file).st_mode & stat.S_IROTH)
 
@@ -149,8 +149,8 @@ def measure_stored(store: Store) -> StorageUse:
 def count_learned(store: Store) -> dict[str, int]:
     """Return by class how many different messages were learned one by one.
 
-    Those before the last training are counted if they are stored. A sum of models that learned the same message counts
-    it once.
+    Messages that were learned before the last training are counted if they are stored. A sum of models that learned the
+    same message counts it once.
     """
     with store.reading():
         rows = store.execute(

@@ -19,18 +19,18 @@ from spamnb.store.database import Database
 from spamnb.store.rows import DOCUMENTS, Cells
 from spamnb.store.state import SIZE, State
 
-MAX_ROWS = 200_000  # rows in memory beside the whole table, because hostile mail has ever new words
-MAX_CELLS = 2_000_000  # row × class of these rows: 48 MB
+MAX_ROWS = 200_000  # in memory beside the whole table, because hostile mail always has new words
+MAX_CELLS = 2_000_000  # row × class of the rows beside the whole table: 48 MB
 MAX_TABLE_CELLS = 8_000_000  # row × class of a table that is read as a whole: 192 MB
-MAX_REVISIONS = 64  # of a file, whose changes are remembered; a thread that is further behind reads its rows again
-MAX_CHANGED_FIGURES = 100_000  # of a remembered change; learning a message of two classes changes some 3,000
-MANY_TOKENS = 4_000  # more than one message has, as a rule
+MAX_REVISIONS = 64  # of a file, whose changes are in memory; a thread that is further behind reads its rows again
+MAX_CHANGED_FIGURES = 100_000  # of a change in memory; learning a message of two classes changes some 3,000
+MANY_TOKENS = 4_000  # more are of several messages: 1,500 messages of SpamAssassin have at most 1,155 tokens
 
 Rows = tuple[np.ndarray, np.ndarray]  # hashes (k,) of tokens, and their figures (k, C, 3)
 
 
 def this_month() -> int:
-    """Return the months since year 0, in UTC."""
+    """Return the number of this month, in UTC, counted from January of year 0."""
     now = time.gmtime()
     return 12 * now.tm_year + now.tm_mon - 1
 
@@ -46,7 +46,7 @@ class SharedTable:
     """The whole table and the last changes of a file, which all connections of one process share."""
 
     def __init__(self) -> None:
-        # By the revision after a change: the revision before it, and the changed rows. One thread writes.
+        # By the revision after a change: the revision before the change, and the changed rows. One thread writes.
         self._changes: dict[bytes, tuple[bytes, list[Rows]]] = {}
         self._lock = Lock()
         self._sums: np.ndarray | None = None  # of the classes when the table was read; equal sums have equal rows
@@ -61,7 +61,7 @@ class SharedTable:
             del self._changes[next(iter(self._changes))]
 
     def list_changes(self, first: bytes | None, last: bytes | None) -> list[Rows] | None:
-        """Return the rows that changed between two revisions, the latest last; None if a change was forgotten."""
+        """Return the rows that changed between two revisions, the latest last; None if a change is not in memory."""
         changes: list[Rows] = []
         while last is not None and last in self._changes:
             last, rows = self._changes[last]
@@ -79,7 +79,7 @@ class SharedTable:
 
 
 class TokenTable:
-    """Rows by place. A place is an index into ``figures``; a token gets one when its row is read first."""
+    """The rows in memory. A token gets a place, an index into ``figures``, when its row is read first."""
 
     def __init__(self, database: Database, classes: int, shared: SharedTable, revision: bytes | None) -> None:
         self._database, self.classes, self._shared = database, classes, shared
@@ -90,15 +90,15 @@ class TokenTable:
     def _start(self, hashes: np.ndarray, cells: Cells) -> None:
         """Begin with the rows of these tokens, ascending by hash: no rows, or the whole table."""
         self._table_hashes = hashes
-        self._place_of_hash: dict[int, int] = {}  # of rows that are not of the whole table
-        # The arrays are longer than the rows: they have room for others, and the last row is always 0.
+        self._place_of_hash: dict[int, int] = {}  # of rows beside the whole table
+        # The arrays have room for more rows, and their last row is always 0.
         size = len(hashes) + 1
         self.hashes = np.append(hashes, 0)
         self.figures = np.zeros((size, self.classes, 3), np.int64)
         self.figures[cells.token, cells.label] = cells.figures.T
-        self._is_stored = np.arange(size) < len(hashes)  # has the file the row?
-        self._is_changed = np.zeros(size, bool)  # does the row differ from the file's?
-        self._is_learned = np.zeros(size, bool)  # has a message that is not written yet the token?
+        self._is_stored = np.arange(size) < len(hashes)  # whether the file has the row
+        self._is_changed = np.zeros(size, bool)  # whether the row differs from the row in the file
+        self._is_learned = np.zeros(size, bool)  # whether a learned message that is not written yet has the token
         self._new_tokens: list[tuple[np.ndarray, TokenArray]] = []  # places and texts of tokens that the file lacks
 
     def __len__(self) -> int:
@@ -118,7 +118,7 @@ class TokenTable:
         """
         places = np.full(len(hashes), -1)
         if len(self._table_hashes):
-            order = np.argsort(hashes)  # of 20,000 hashes: 1.2 ms, and 3.4 ms unsorted
+            order = np.argsort(hashes)  # to sort 20,000 hashes and find them takes 1.2 ms, unsorted 3.4 ms
             indices = np.searchsorted(self._table_hashes, hashes[order])
             indices = np.minimum(indices, len(self._table_hashes) - 1)
             places[order] = np.where(self._table_hashes[indices] == hashes[order], indices, -1)
@@ -128,8 +128,8 @@ class TokenTable:
         missing = np.flatnonzero(places < 0)
         if not len(missing):
             return places
-        size, is_new = state.meta[SIZE], not len(self._table_hashes) and not self._is_changed.any()
-        if len(hashes) > MANY_TOKENS and size and is_new:
+        size, can_start = state.meta[SIZE], not len(self._table_hashes) and not self._is_changed.any()
+        if len(hashes) > MANY_TOKENS and size and can_start:
             self._rows_read += len(missing)
             if size < 8 * self._rows_read and size * self.classes <= MAX_TABLE_CELLS:
                 self._start(*self._shared.read(self._database, state.sums))
@@ -225,4 +225,4 @@ class TokenTable:
 def _check(figures: np.ndarray, state: State) -> None:
     """Raise Damaged if more messages of a class have a token than the class has messages."""
     if (figures[:, :, DOCUMENTS] > state.sums[:, 0]).any():
-        raise Damaged("sums of tokens that cannot be")
+        raise Damaged("a token that more messages of a class have than the class has messages")

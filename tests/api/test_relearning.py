@@ -17,7 +17,7 @@ from spamnb.api.train import Training
 from spamnb.classifier import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
 from spamnb.sources.entries import ReadOptions
-from spamnb.store.records import learned_messages
+from spamnb.store.records import read_all_learned
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import decompress, read_stored_messages, write_bound
 
@@ -80,7 +80,7 @@ def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> No
     with Store.create(":memory:", {}) as store:
         relearning.catch_up(store)
         assert not [*relearning.notes()] and not relearning.stored_digests()
-        assert not learned_messages(store)
+        assert not read_all_learned(store)
 
 
 def test_each_call_learns_what_was_taught_since_and_forgets_what_was_forgotten(taught: Path, tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 import pytest
 
 from spamnb.api.words import WordsReport
-from spamnb.counts.top_words import TellingWord, Word
+from spamnb.counts.top_words import InformativeWord, Word
 
 
 @pytest.mark.parametrize("width", [42, 80])
 def test_every_class_is_there_within_the_width(width: int) -> None:
     likeliest = {f"class.number.{c}": [Word(f"word{c}x{i}", 0.5) for i in range(3)] for c in range(20)}
-    text = WordsReport(likeliest, [TellingWord("telling", 0.25, "class3")]).text(width)
+    text = WordsReport(likeliest, [InformativeWord("telling", 0.25, "class3")]).text(width)
     assert max(map(len, text.splitlines())) <= width
     assert {*likeliest, *(f"word{c}x{i}" for c in range(20) for i in range(3)), "telling", "class3"} <= {*text.split()}
 
@@ -26,7 +26,7 @@ def test_two_classes_make_one_table_where_they_fit() -> None:
 
 
 def test_other_programs_get_the_class_of_each_telling_word() -> None:
-    made = WordsReport({"ham": [Word("lunch", 0.5)]}, [TellingWord("pills", 0.25, "spam")])
+    made = WordsReport({"ham": [Word("lunch", 0.5)]}, [InformativeWord("pills", 0.25, "spam")])
     assert made.to_dict() == {
         "likeliest": {"ham": [{"token": "lunch", "probability": 0.5}]},
         "informative": [{"token": "pills", "bits": 0.25, "class": "spam"}],

@@ -10,7 +10,7 @@ import pytest
 from mail import count_messages, mail, message, train_file
 
 from spamnb.classifier import Classifier
-from spamnb.counts.newest import newest, newest_of
+from spamnb.counts.newest import mark_newest, select_newest
 from spamnb.formulas import calibration
 from spamnb.formulas.decision import Loss
 from spamnb.learners.corrected import PASSES
@@ -116,12 +116,12 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     ids=["dates are few", "messages are few", "only spam is new", "most spam is new", "a class is new", "one class"],
 )
 def test_nothing_is_said_where_it_would_tell_little(messages: list[tuple[str, bytes]]) -> None:
-    assert newest_of(prepare(count_messages(messages)), "spam") is None
+    assert select_newest(prepare(count_messages(messages)), "spam") is None
 
 
 @pytest.mark.parametrize("spam", ["spam", "junk"])
 def test_just_enough_messages_are_enough(spam: str) -> None:
-    assert newest_of(prepare(count_messages(drifting(300, undated=100))), spam) is not None
+    assert select_newest(prepare(count_messages(drifting(300, undated=100))), spam) is not None
 
 
 def test_models_that_would_have_to_be_trained_again_are_not_asked() -> None:
@@ -131,5 +131,5 @@ def test_models_that_would_have_to_be_trained_again_are_not_asked() -> None:
 
 
 def test_of_one_second_the_last_in_the_mail_is_the_newest() -> None:
-    assert newest(np.array([7, 7, 7, 7]), np.array([3, 0, 2, 1]), 0.5).tolist() == [True, False, True, False]
-    assert not newest(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.2).any()
+    assert mark_newest(np.array([7, 7, 7, 7]), np.array([3, 0, 2, 1]), 0.5).tolist() == [True, False, True, False]
+    assert not mark_newest(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.2).any()

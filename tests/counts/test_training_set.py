@@ -33,7 +33,7 @@ def check_against_scikit_learn(made: TrainingSet, messages: Sequence[tuple[str, 
     twin = CountVectorizer(analyzer=lambda n: Counter(Reader().tokens(messages[n][1])).elements())
     X = csr_array(twin.fit_transform(range(len(messages))))
     assert sorted(made.tokens) == sorted(twin.vocabulary_)
-    assert (np.diff(made.counts.document_frequency()) <= 0).all() and (np.diff(made.by_hash()) != 0).all()
+    assert (np.diff(made.counts.document_frequency()) <= 0).all() and (np.diff(made.columns_by_hash()) != 0).all()
     X = X[:, [twin.vocabulary_[token] for token in made.tokens]]
     labels = np.array([label for label, _ in messages])
     assert made.counts.classes == tuple(sorted(set(labels)))
@@ -57,7 +57,7 @@ def check_against_scikit_learn(made: TrainingSet, messages: Sequence[tuple[str, 
 
 def same(a: TrainingSet, b: TrainingSet) -> None:
     """Check that both have the same tokens with the same counts."""
-    a, b = (each.select_columns(each.by_hash()) for each in (a, b))
+    a, b = (each.select_columns(each.columns_by_hash()) for each in (a, b))
     assert list(a.tokens) == list(b.tokens)
     assert same_counts(a.counts, b.counts)
 
@@ -147,5 +147,5 @@ def test_what_stands_in_several_classes_is_counted(workers: int) -> None:
     labels_of: dict[int, set[str | None]] = {}
     for place, entry in enumerate(entries):
         labels_of.setdefault(place % 50, set()).add(entry.label)
-    assert training_set.in_several_classes() == sum(len(found) > 1 for found in labels_of.values())
-    assert 0 < training_set.in_several_classes() < 50
+    assert training_set.count_in_several_classes() == sum(len(found) > 1 for found in labels_of.values())
+    assert 0 < training_set.count_in_several_classes() < 50

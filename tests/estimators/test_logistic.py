@@ -45,7 +45,7 @@ def test_derivatives_are_those_of_the_error(classes: int, form: Any) -> None:
     rng = np.random.default_rng(0)
     X, share, codes = form(rng.standard_normal((20, 3))), rng.dirichlet(np.ones(20)), rng.integers(0, classes, 20)
     error = CrossEntropy(X, codes, share, 0.1, classes)
-    w, v = rng.standard_normal((2, 4 * error.rows))
+    w, v = rng.standard_normal((2, 4 * error.n_activations))
     numeric = approx_fprime(w, lambda at: error(at)[0], 1e-7)
     np.testing.assert_allclose(error(w)[1], numeric, atol=1e-6)
     difference = error(w + 1e-5 * v)[1] - error(w - 1e-5 * v)[1]

@@ -19,7 +19,7 @@ from spamnb.formulas.calibration import (
     Calibration,
     _bins,
     fit,
-    has_enough,
+    has_enough_messages,
     histogram,
     label_trust,
 )
@@ -166,13 +166,13 @@ def test_many_classes() -> None:
 
 
 def test_good_mail_counts_as_a_whole_so_one_message_of_a_third_class_makes_no_spam_unsure() -> None:
-    assert has_enough(np.array([400, 1, 30]), spam=2)
-    assert not has_enough(np.array([400, 1, 30]))
-    assert not has_enough(np.array([400, 1, 30]), spam=1)
-    assert not has_enough(np.array([5, 4, 30]), spam=2)
+    assert has_enough_messages(np.array([400, 1, 30]), spam=2)
+    assert not has_enough_messages(np.array([400, 1, 30]))
+    assert not has_enough_messages(np.array([400, 1, 30]), spam=1)
+    assert not has_enough_messages(np.array([5, 4, 30]), spam=2)
     few = MIN_MESSAGES - 1
     for documents, enough in (([few + 1, few + 1], True), ([few, 900], False), ([900], False), ([], False)):
-        assert has_enough(np.array(documents, int)) == enough
+        assert has_enough_messages(np.array(documents, int)) == enough
 
 
 def test_each_score_of_a_class_that_was_mostly_learned_without_scores_moves_the_border_a_little() -> None:

@@ -23,7 +23,7 @@ from spamnb.settings import Settings
 from spamnb.store import hard_examples
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
-from spamnb.store.records import learned_message, learned_messages
+from spamnb.store.records import read_all_learned, read_learned
 from spamnb.store.rows import WEIGHT
 from spamnb.store.snapshot import Snapshot, read_snapshot, write_snapshot
 from spamnb.store.store import Store
@@ -91,7 +91,7 @@ def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(st
             names = list(store.class_ids())
             for raw in messages:
                 read = writers[1 - who].read(raw)
-                known = learned_message(store, read.digest)
+                known = read_learned(store, read.digest)
                 contribution = known.contribution if known else {}
                 for token in read.counts:
                     expected[token] = expected.get(token, 0) + np.array([contribution.get(name, 0) for name in names])
@@ -99,13 +99,13 @@ def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(st
             assert np.array_equal(found.T, list(expected.values()))
         for raw in messages:
             writers[0].forget(writers[0].learned(raw) or "", raw)
-        assert not len(writers[1].store.cells()[0]) and not learned_messages(writers[1].store)
+        assert not len(writers[1].store.cells()[0]) and not read_all_learned(writers[1].store)
         for classifier in writers:
             classifier.close()
 
 
 def contributions(store: Store) -> dict[bytes, dict[str, int]]:
-    return {digest: {**learned.contribution} for digest, learned in learned_messages(store) if learned.contribution}
+    return {digest: {**learned.contribution} for digest, learned in read_all_learned(store) if learned.contribution}
 
 
 def test_a_hard_example_is_fitted_again_and_that_is_taken_back(tmp_path: Path) -> None:

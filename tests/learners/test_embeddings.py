@@ -66,7 +66,7 @@ def test_lsa_of_little_mail_has_fewer_directions() -> None:
     ]  # fmt: skip
     twice = fit_embedding("lsa:100", X[[0, 0, 1, 1]], tokens)
     assert twice.vectors.shape[1] == 2  # two different messages: rank 2
-    with pytest.raises(SpamnbError, match="no token stands in two"):
+    with pytest.raises(SpamnbError, match="no token occurs in two"):
         fit_embedding("lsa:3", *counts(["one", "two"]))
 
 

@@ -82,8 +82,8 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
         ("gaussian", {"dense_second": np.zeros((2, 2, 2), int)}, "do not belong together"),
         ("lda", {"dense_classes": ["ham"]}, "do not belong together"),
         ("lda", {"dense_classes": ["ham", "other"]}, "dense_classes in table meta lack"),
-        ("lda", {"dense_classes": "ham"}, "dense_classes in table meta are no names"),
-        ("lda", {"vectors": np.ones((1, 3))}, "vectors in table vectors that have not 2 numbers"),
+        ("lda", {"dense_classes": "ham"}, "dense_classes in table meta are not a list of names"),
+        ("lda", {"vectors": np.ones((1, 3))}, "a vector in table tokens that does not have 2 numbers"),
     ],
 )
 def test_what_does_not_belong_together_is_told(

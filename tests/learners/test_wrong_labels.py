@@ -15,7 +15,7 @@ from spamnb.formulas.trust import looks_swapped
 from spamnb.learners.corrected import Corrected
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
-from spamnb.store.records import learned_message
+from spamnb.store.records import read_learned
 from spamnb.training import estimate, fit, model_of, prepare
 
 EACH = 400  # messages of each class
@@ -43,8 +43,8 @@ def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders:
     assert found.noise == pytest.approx(share, abs=0.06)
     assert not doubtful & set(found.training_set.included_positions().tolist())
     clean = prepare(count_messages([each for i, each in enumerate(mail) if i not in doubtful]))
-    learned = found.training_set.select_columns(found.training_set.by_hash())
-    assert list(learned.tokens) == list(clean.select_columns(clean.by_hash()).tokens)
+    learned = found.training_set.select_columns(found.training_set.columns_by_hash())
+    assert list(learned.tokens) == list(clean.select_columns(clean.columns_by_hash()).tokens)
     assert np.array_equal(found.training_set.counts.documents, clean.counts.documents)
 
 
@@ -161,7 +161,7 @@ def test_a_wrong_lesson_is_counted_and_moves_no_weight() -> None:
         assert classifier.trust("spam", judged) > 0.9 > 0.5 > classifier.trust("ham", judged)
         before = classifier.store.totals().documents.tolist(), classifier.store.calibration().noise
         classifier.learn("ham", spam)
-        learned = learned_message(classifier.store, classifier.read(spam).digest)
+        learned = read_learned(classifier.store, classifier.read(spam).digest)
         assert learned is not None and learned.bins and not learned.contribution and not learned.changes
         documents, noise = classifier.store.totals().documents.tolist(), classifier.store.calibration().noise
         assert documents == [before[0][0] + 1, before[0][1]] and noise > before[1]

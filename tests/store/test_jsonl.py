@@ -40,7 +40,7 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path) -> None:
         assert told == [again.classify(raw).probabilities for _, raw in mail(24)]
     at = next(i for i, line in enumerate(lines) if "vector" in line)
     lines[at] = json.dumps({key: value for key, value in json.loads(lines[at]).items() if key != "vector"})
-    with pytest.raises(SpamnbError, match="vectors of its tokens"):
+    with pytest.raises(SpamnbError, match="figures or vectors"):
         parse_export(lines, "-")
 
 
@@ -76,7 +76,7 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
     ("change", "says"),
     [
         (lambda lines: lines[:-1], "cut short"),
-        (lambda lines: [*lines, lines[3]], "more after its end"),
+        (lambda lines: [*lines, lines[3]], "follows the last line"),
         (lambda lines: [line.replace('"token": "m', '"token": "\\ud800m') for line in lines], "line .*surrogates"),
         (
             lambda lines: [

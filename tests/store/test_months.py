@@ -51,5 +51,5 @@ def test_a_merged_token_was_taught_when_the_last_of_its_models_was(taught: Store
 def test_a_month_that_is_none_is_refused(taught: Store, month: object) -> None:
     lines = [json.loads(line) for line in export(taught)]
     next(line for line in lines if "month" in line)["month"] = month
-    with pytest.raises(SpamnbError, match=r"line 6 .*a month that is none"):
+    with pytest.raises(SpamnbError, match=r"line 6 .*a month that is not a whole number"):
         import_store(map(json.dumps, lines))

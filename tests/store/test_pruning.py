@@ -13,7 +13,7 @@ from spamnb.settings import Settings
 from spamnb.store import hard_examples
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import count_prunable, prune
-from spamnb.store.records import learned_messages
+from spamnb.store.records import read_all_learned
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store
 from spamnb.store.token_table import this_month
@@ -84,7 +84,7 @@ def weights_of(store: Store) -> dict[int, list[int]]:
 
 
 def contributions(store: Store) -> dict[bytes, dict[str, int]]:
-    return {digest: {**learned.contribution} for digest, learned in learned_messages(store) if learned.contribution}
+    return {digest: {**learned.contribution} for digest, learned in read_all_learned(store) if learned.contribution}
 
 
 @settings(max_examples=25, deadline=None)

@@ -70,7 +70,7 @@ def test_a_class_without_messages_cannot_lose_one() -> None:
     store.add("ham", make_counts({"a": 1}), -1)
     before = list(export(store))
     for tokens in ({"a": 1}, {"b": 1}, {}):
-        with pytest.raises(SpamnbError, match="holds no message"):
+        with pytest.raises(SpamnbError, match="has no message"):
             store.add("ham", make_counts(tokens), -1)
         assert list(export(store)) == before
 
@@ -153,7 +153,7 @@ def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -
 def test_arrays_hold_finite_numbers(array: Any) -> None:
     store = make_store([])
     put_arrays(store, {"w": np.array(array)})
-    with pytest.raises(SpamnbError, match="array w does not hold what it should"):
+    with pytest.raises(SpamnbError, match="array w in table meta is not an array of finite numbers"):
         read_arrays(store)
 
 
@@ -162,7 +162,7 @@ def test_arrays_have_the_shape_that_is_said(shape: str) -> None:
     store = make_store([])
     put_arrays(store, {"w": np.arange(3)})
     store.execute("UPDATE meta SET value = ? WHERE content NOT NULL", (f'["<i8", {shape}]',))
-    with pytest.raises(SpamnbError, match=r"array w does not hold what it should|w in table meta|value in table meta"):
+    with pytest.raises(SpamnbError, match=r"w in table meta|value in table meta"):
         read_arrays(store)
 
 
@@ -170,10 +170,10 @@ def test_vectors_hold_finite_numbers() -> None:
     store = make_store([("ham", {"a": 1, "b": 1})])
     put_vectors(store, ["a", "b"], np.array([[1.0, 2.0], [np.nan, 3.0]]))
     assert read_vectors(store, ["a", "c"])["a"].tolist() == [1.0, 2.0]
-    with pytest.raises(SpamnbError, match="vectors that hold no numbers"):
+    with pytest.raises(SpamnbError, match="vectors in table tokens that are not finite"):
         all_vectors(store)
     store.execute("UPDATE tokens SET vector = substr(vector, 2)")
-    with pytest.raises(SpamnbError, match="vectors that were cut short"):
+    with pytest.raises(SpamnbError, match="truncated vectors"):
         read_vectors(store, ["a"])
 
 
@@ -185,8 +185,8 @@ def test_vectors_hold_finite_numbers() -> None:
         ("UPDATE meta SET value = 1 WHERE key = 'vocabulary_size'", "figures in table classes that do not fit"),
         ("DELETE FROM meta WHERE key = 'vocabulary_size'", "vocabulary_size in table meta: -1"),
         ("UPDATE classes SET id = 3", "numbers in table classes that are not in order"),
-        ("UPDATE tokens SET cells = 'x'", "cells in table tokens that are no cells"),
-        ("DELETE FROM tokens", "sums of tokens that are not those of classes"),
+        ("UPDATE tokens SET cells = 'x'", "cells in table tokens that are not bytes"),
+        ("DELETE FROM tokens", "sums of tokens that differ from the sums in table classes"),
     ],
 )
 def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> None:

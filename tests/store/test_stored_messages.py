@@ -75,7 +75,7 @@ def test_to_learn_and_then_forget_changes_nothing_lessons_included(steps: list[t
     with tempfile.TemporaryDirectory() as folder, Classifier.create(Path(folder, "m")) as classifier:
         for label, raw in mail(3):
             classifier.learn(label, raw)
-        before = list(export(classifier.store, lessons=True))
+        before = list(export(classifier.store, with_stored=True))
         last: dict[int, str] = {}
         for label, number in steps:
             classifier.learn(label, message("spam", 100 + number))
@@ -84,7 +84,7 @@ def test_to_learn_and_then_forget_changes_nothing_lessons_included(steps: list[t
         random.Random(seed).shuffle(order)
         for number in order:
             assert classifier.forget(last[number], message("spam", 100 + number))
-        assert list(export(classifier.store, lessons=True)) == before
+        assert list(export(classifier.store, with_stored=True)) == before
 
 
 def test_what_is_forgotten_is_nowhere_in_the_file(classifier: Classifier, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_message_that_is_a_large_part_of_the_bound_is_learned_and_not_kept(cla
 )
 def test_spoilt_lessons_are_not_imported(classifier: Classifier, spoilt: dict[str, object]) -> None:
     classifier.learn("ham", message("ham", 70))
-    lines = list(export(classifier.store, lessons=True))
+    lines = list(export(classifier.store, with_stored=True))
     assert "kept" in lines[-2]
     lines[-2] = json.dumps({**json.loads(lines[-2]), **spoilt})
     with pytest.raises(SpamnbError, match=f"^x: (line {len(lines) - 1} is not of an exported model|.* kept_lessons)"):
