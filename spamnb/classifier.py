@@ -443,8 +443,8 @@ class Classifier:
     ) -> list[Learned]:
         """Add messages to their classes, or move them there from other classes; many at once take less time.
 
-        Messages are learned in parts of at most 1/16 of the model's messages. A part is classified before it is learned. A
-        message that is classified wrongly is learned alone.
+        Messages are learned in parts of at most 1/16 of the model's messages. A part is classified before it is
+        learned. A message that is classified wrongly is learned alone.
 
         Parameters
         ----------
