@@ -34,7 +34,7 @@ class Unread(NamedTuple):
     name: str
     path: str
     why: str
-    missing: bool  # there was no such file
+    missing: bool  # whether the file does not exist
 
 
 class Counted(NamedTuple):
@@ -51,10 +51,10 @@ class Counted(NamedTuple):
 
     @staticmethod
     def join(parts: list[Counted]) -> Counted:
-        """Join the messages of all parts."""
-        number, name, digest = np.zeros(0, np.int64), np.zeros(0, np.str_), np.zeros((0, 16), np.uint8)
-        none = Counted(number, number.astype(np.int32), number.astype(np.uint16), number, name, digest, number)
-        columns = zip(*(part[:-1] for part in (none, *parts)))
+        """Join the messages of all parts, without the unread ones."""
+        numbers, names, digests = np.zeros(0, np.int64), np.zeros(0, np.str_), np.zeros((0, 16), np.uint8)
+        empty = Counted(numbers, numbers.astype(np.int32), numbers.astype(np.uint16), numbers, names, digests, numbers)
+        columns = zip(*(part[:-1] for part in (empty, *parts)))
         return Counted._make([*map(_concatenate, columns), ()])
 
 
@@ -67,9 +67,9 @@ class SharedVocabulary:
     def ids(self, tokens: TokenArray) -> np.ndarray:
         """Return the ids (k,) int32 of ``tokens``; a new token gets the next id."""
         with self._lock:
-            known, ids = len(self._vocabulary), self._vocabulary.ids(tokens)
-            # The vocabulary keeps the hashes. They are needed later, when a single thread works.
-            self._vocabulary.describe(np.arange(known, len(self._vocabulary), dtype=np.uint32))
+            n_old, ids = len(self._vocabulary), self._vocabulary.ids(tokens)
+            # This computes and stores the hashes of new tokens now, while other threads read messages.
+            self._vocabulary.describe(np.arange(n_old, len(self._vocabulary), dtype=np.uint32))
             return ids
 
     def take_all(self) -> Vocabulary:
@@ -79,7 +79,7 @@ class SharedVocabulary:
 
 
 class Counter:
-    """Counts messages for one thread; ids of tokens are those of the shared ``vocabulary``.
+    """Counts messages for one thread, with the ids of tokens in the shared ``vocabulary``.
 
     The core looks up tokens in a vocabulary of the thread, so that threads do not wait for each other. Python reads the
     files, because the core would not be faster, and messages can be in gzip files, mboxes or files of Outlook.
@@ -105,12 +105,12 @@ class Counter:
 
         def read_batch(batch: list[NumberedMessage]) -> tuple[ReadRows, list[int]]:
             rows = self._reader.read([each.raw for each in batch], self._local)
-            received = [parse_date(date.decode()) for date in rows.dates.tolist()]
-            return rows, [UNDATED if each is None else each for each in received]
+            batch_dates = [parse_date(date.decode()) for date in rows.dates.tolist()]
+            return rows, [UNDATED if date is None else date for date in batch_dates]
 
-        for batch, (rows, received) in work_in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
+        for batch, (rows, batch_dates) in work_in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
             parts.append(rows)
-            dates += received
+            dates += batch_dates
             numbers += [each.number for each in batch]
             labels += [str(each.entry.label) for each in batch]
         new_ids = np.arange(len(self._shared_ids), len(self._local), dtype=np.uint32)

@@ -7,8 +7,8 @@ import numpy as np
 from spamnb.counts.messages import UNDATED
 from spamnb.counts.training_set import TrainingSet
 
-# A test needs all of these.
 NEWEST_SHARE = 1 / 5  # of the messages with a date
+# Below one of these minima there is no test of the newest messages.
 MIN_DATED_SHARE = 1 / 2  # of all messages: if fewer have a date, these may all be of one mailing list
 MIN_OF_SIDE = 50  # newest messages of spam, and of all other mail: one error is 2 % of 50
 MIN_OLDER_SHARE = 1 / 2  # of spam, and of all other mail: a junk folder that is emptied each month has no older spam

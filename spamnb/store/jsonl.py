@@ -37,10 +37,10 @@ def export(store: Store, with_stored: bool = False) -> Iterator[str]:
     tokens, names, cells, messages = list(snapshot.tokens), snapshot.classes, snapshot.cells, list(snapshot.messages)
     meta = {key: value for key, value in snapshot.meta.items() if key != NOISE and (with_stored or key not in ORIGIN)}
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
-    used = {names[c] for c in np.unique(cells.label)}
-    used |= {name for _, learned in messages for name in learned.contribution}
+    used_classes = {names[c] for c in np.unique(cells.label)}
+    used_classes |= {name for _, learned in messages for name in learned.contribution}
     for name, documents, histogram in sorted(zip(names, snapshot.documents.tolist(), snapshot.histogram)):
-        if documents or histogram.any() or name in used:
+        if documents or histogram.any() or name in used_classes:
             bins = np.nonzero(histogram)  # a row of the export: [0 (the class) or 1 (others), bin, messages]
             calibration = np.stack([*bins, histogram[bins]], axis=1).tolist()
             yield json_line({"class": name, "documents": documents, "calibration": calibration})

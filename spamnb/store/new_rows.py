@@ -68,7 +68,8 @@ def _lay_out(tokens: TokenArray, cells: PackedCells, path: str) -> Iterator[np.n
     if bounds[0] < 0 or (np.diff(bounds) < 0).any() or bounds[-1] > len(checked_array(cells.octets, np.uint8)):
         raise ValueError("cells are outside of their bytes")
     size = int(tokens.lengths.sum(dtype=np.int64) + bounds[-1] - bounds[0]) + n * MAX_HEAD_BYTES
-    pages = np.zeros((2 * size // PAGE_BYTES + 3, PAGE_BYTES), np.uint8)  # two pages that follow have one page of rows
+    # Two consecutive pages have more than PAGE_BYTES of rows, because a row that fits is not put on the next page.
+    pages = np.zeros((2 * size // PAGE_BYTES + 3, PAGE_BYTES), np.uint8)
     arrays = tokens.hashes, offsets, bounds, tokens.lengths, tokens.text, cells.octets
     rows = _Rows(*(array.ctypes.data for array in arrays), n)
     if n_pages := _lay_out_rows(byref(rows), pages.ctypes.data, len(pages)):

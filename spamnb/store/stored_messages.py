@@ -21,7 +21,7 @@ from spamnb.store.store import Store
 
 DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-messages
 MAX_MB = 100_000  # of the setting: positions stay far below MAX_SUM
-MAX_SHARE = 16  # a message larger than 1/16 of the bound is not stored: it would replace hundreds of others
+MAX_SHARE = 1 / 16  # of the bound: a larger message is not stored, because it would replace hundreds of others
 LEVEL = 1  # of zlib: half the time of level 6, and 6 % more bytes
 ROW_BYTES = 100  # of a row beside its message: digest, its index, class and time
 _SELECT = (
@@ -94,7 +94,7 @@ def store_message(store: Store, digest: bytes, label: str, raw: bytes, taught_at
         return False
     with store.writing():
         delete_message(store, digest)
-        if not raw or len(raw) * MAX_SHARE > read_bound(store) or is_public(store):
+        if not raw or len(raw) > MAX_SHARE * read_bound(store) or is_public(store):
             return False
         _append(
             store, StoredMessage(digest, label, int(time.time()) if taught_at is None else taught_at, compress(raw))
