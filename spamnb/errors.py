@@ -34,20 +34,20 @@ class _Options:
 
 
 class Wording(str):
-    r"""A line in two wordings. The string itself names arguments of Python, ``in_options`` names command-line options.
+    r"""A line in two wordings: the string names Python's arguments, ``option_wording`` names command-line options.
 
     >>> line = Wording("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
-    >>> print(line, line.in_options, sep="\n")
+    >>> print(line, line.option_wording, sep="\n")
     mail.spamnb: exists already; force=True replaces it
     mail.spamnb: exists already; --force replaces it
     """
 
-    in_options: str
+    option_wording: str
 
     def __new__(cls, template: str, **values: object) -> Self:
         line = super().__new__(cls, template.format(option=_Arguments(), **values))
         as_options = {name: in_options(value) if isinstance(value, str) else value for name, value in values.items()}
-        line.in_options = template.format(option=_Options(), **as_options)
+        line.option_wording = template.format(option=_Options(), **as_options)
         return line
 
 
@@ -58,7 +58,7 @@ def in_options(text: str | Exception) -> str:
     ('--workers 1; or less', 'no mail')
     """
     line = text.args[0] if isinstance(text, ArgumentError) else text
-    return line.in_options if isinstance(line, Wording) else str(line)
+    return line.option_wording if isinstance(line, Wording) else str(line)
 
 
 class ArgumentError(SpamnbError):

@@ -17,8 +17,8 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.journal.entries import INBOX, NOWHERE, Place, make_entry
 from spamnb.journal.journal import Journal
+from spamnb.mail_result import classify_mail
 from spamnb.reader.options import TokenOptions
-from spamnb.score import classify_mail
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export

@@ -12,6 +12,7 @@ from mail import message as mail
 from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.errors import SpamnbError
+from spamnb.mail_result import classify_mail
 from spamnb.people import (
     BLOCKED,
     FORGED,
@@ -24,7 +25,6 @@ from spamnb.people import (
     read_people,
     read_sent,
 )
-from spamnb.score import classify_mail
 
 PEOPLE = People(
     frozenset(["ann@example.org", "friends.example"]), frozenset(["shop@friends.example"]), "mx.home.example"

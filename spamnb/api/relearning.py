@@ -15,7 +15,7 @@ from spamnb.sources.entries import one_message
 from spamnb.store.records import read_learned
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import count_not_stored, decompress, read_stored_messages, write_bound
+from spamnb.store.stored_messages import count_not_stored, decompress, read_stored_messages, write_stored_limit
 
 
 class Relearning:
@@ -69,7 +69,7 @@ class Relearning:
         classifier = Classifier(store)
         with Store.open(self._path) as old, old.reading(), store.writing():
             if (bound := old.state.meta.get("keep_lessons")) is not None:
-                write_bound(store, bound)
+                write_stored_limit(store, bound)
             # All messages are read in each call, because a new message may have the position of a forgotten one.
             for stored in read_stored_messages(old):
                 label, _ = self._learned.get(stored.digest, ("", b""))

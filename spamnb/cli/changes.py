@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from spamnb.cli.options import Unreadable, no_message_error
+from spamnb.cli.options import UnreadableCounter, no_message_error
 from spamnb.errors import SpamnbError, in_options
 from spamnb.shown_text import pluralize
 
@@ -19,10 +19,10 @@ _MAX_BATCH = 100  # messages per transaction: a killed command loses at most the
 _MAX_BATCH_BYTES = 4 << 20  # bytes of messages per transaction, which bounds the memory
 
 
-def change_messages(
+def change_model(
     sources: tuple[str, ...],
     entries: Iterator[Entry],
-    unreadable: Unreadable,
+    unreadable: UnreadableCounter,
     change: Callable[[list[bytes]], list[T]],
     store: Store,
     activity: str,

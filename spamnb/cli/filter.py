@@ -39,7 +39,7 @@ def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
 
     try:
         from spamnb.classifier import Classifier
-        from spamnb.score import classify_mail, header_fields
+        from spamnb.mail_result import classify_mail, header_fields
 
         with Classifier.open(model) as classifier:
             message = classifier.read(raw)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.changes import change_messages
-from spamnb.cli.options import SOURCE, FilePath, Unreadable, find_messages, model_option
+from spamnb.cli.changes import change_model
+from spamnb.cli.options import SOURCE, FilePath, UnreadableCounter, find_messages, model_option
 
 
 @click.command("forget", short_help="Remove messages from a class.")
@@ -31,7 +31,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     from spamnb.classifier import Classifier
     from spamnb.reader.message import digest
 
-    unreadable = Unreadable()
+    unreadable = UnreadableCounter()
 
     def forget(raw: bytes) -> tuple[bool, str]:
         """Return whether the message was forgotten, and the class that had learned it, or ""."""
@@ -53,7 +53,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             open_journal = stack.enter_context(Journal.open_existing(journal))
         check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")
         entries = find_messages(sources, unreadable, label=label)
-        results = list(change_messages(sources, entries, unreadable, forget_all, classifier.store, "forgetting"))
+        results = list(change_model(sources, entries, unreadable, forget_all, classifier.store, "forgetting"))
     n_messages, n_forgotten = len(results), sum(is_forgotten for is_forgotten, _ in results)
     summary = f"forgot {n_forgotten:,} of {n_messages:,} from {label}"
     if n_messages > n_forgotten:

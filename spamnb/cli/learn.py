@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.changes import change_messages
-from spamnb.cli.options import SOURCE, FilePath, Unreadable, find_messages, new_model_option, tell, text_column_option
+from spamnb.cli.changes import change_model
+from spamnb.cli.options import (
+    SOURCE,
+    FilePath,
+    UnreadableCounter,
+    find_messages,
+    new_model_option,
+    tell,
+    text_column_option,
+)
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier, Learned
@@ -64,7 +72,7 @@ def learn_command(
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
     from spamnb.store.snapshot import create_empty
-    from spamnb.store.stored_messages import is_public, read_bound, write_bound
+    from spamnb.store.stored_messages import is_public, read_stored_limit, write_stored_limit
 
     label_is_file = Path(label).is_file() and not any(Path(source).exists() for source in sources)
     if label_is_file or ("/" in label and not sources):
@@ -73,7 +81,7 @@ def learn_command(
         check_class_name(label)
     except ValueError as error:
         raise SpamnbError(str(error)) from None
-    unreadable = Unreadable()
+    unreadable = UnreadableCounter()
     entries = find_messages(sources, unreadable, text_column, label)
     if base is not None and model.exists():
         raise click.UsageError(f"--base is for a new model, but {model} exists")
@@ -95,9 +103,9 @@ def learn_command(
         if classes and label not in classes:
             tell(f"made a new class, {label}, beside {', '.join(classes)}")
         if keep_lessons is not None:
-            write_bound(classifier.store, keep_lessons)
+            write_stored_limit(classifier.store, keep_lessons)
         classifier.store.check_writable()
-        if is_public(classifier.store) and read_bound(classifier.store):
+        if is_public(classifier.store) and read_stored_limit(classifier.store):
             tell(f"{model}: keeps no learned messages, because everybody can read the file; to keep them: chmod o-r")
         first_entries = list(islice(entries, SWAP_TEST_MESSAGES))
         entries = chain(first_entries, entries)
@@ -107,7 +115,7 @@ def learn_command(
         def learn(raws: list[bytes]) -> list[Learned]:
             return classifier.learn_all([label] * len(raws), raws)
 
-        results = list(change_messages(sources, entries, unreadable, learn, classifier.store, "learning"))
+        results = list(change_model(sources, entries, unreadable, learn, classifier.store, "learning"))
     n_messages, learned = len(results), [each for each in results if each.is_new]
     n_learned, n_moved = len(learned), Counter(each.old_class for each in learned if each.old_class)
     n_doubtful = sum(each.trust < DOUBTFUL for each in learned if not each.old_class)

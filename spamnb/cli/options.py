@@ -227,7 +227,7 @@ def tell(line: str) -> None:
         click.echo(f"spamnb: {in_options(line)}", err=True)
 
 
-class Unreadable(SkippedMessages):
+class UnreadableCounter(SkippedMessages):
     """The number of messages that could not be read. The error of each is printed on standard error."""
 
     def __init__(self) -> None:
@@ -257,7 +257,7 @@ def no_message_error(sources: tuple[str, ...]) -> SpamnbError:
 
 
 def find_messages(
-    sources: tuple[str, ...], unreadable: Unreadable, text_column: str | None = None, label: str | None = None
+    sources: tuple[str, ...], unreadable: UnreadableCounter, text_column: str | None = None, label: str | None = None
 ) -> Iterator[Entry]:
     """Return the messages of the sources. Without sources, or for the source "-", read one from standard input.
 

@@ -103,7 +103,7 @@ def _upgrade_model(
         click.echo(f"{model}: nothing to do: its tokens are of this version of spamnb")
         return
     options = ReadOptions(**read_options)
-    n_learned = dict(zip(totals.classes, totals.documents.tolist()))
+    n_old_messages = dict(zip(totals.classes, totals.documents.tolist()))
     paths = list(sources)
     if not sources:
         paths, options = _readable_sources(meta, str(model))
@@ -119,10 +119,10 @@ def _upgrade_model(
             digests = messages.digests[messages.labels == number], stored_digests.pop(name, np.zeros((0, 16), np.uint8))
             n_available[name] = len(np.unique(np.concatenate(digests), axis=0))
         n_available |= {name: len(digests) for name, digests in stored_digests.items()}
-        n_missing = {name: n - n_available.get(name, 0) for name, n in n_learned.items()}
+        n_missing = {name: n - n_available.get(name, 0) for name, n in n_old_messages.items()}
         n_missing = {name: n for name, n in n_missing.items() if n > 0}
-        summary = ", ".join(f"{n:,} of {n_learned[name]:,} of class {name!r}" for name, n in n_missing.items())
-        if not incomplete and any(n > MAX_MISSING_SHARE * n_learned[name] for name, n in n_missing.items()):
+        summary = ", ".join(f"{n:,} of {n_old_messages[name]:,} of class {name!r}" for name, n in n_missing.items())
+        if not incomplete and any(n > MAX_MISSING_SHARE * n_old_messages[name] for name, n in n_missing.items()):
             raise SpamnbError(
                 f"{model}: not changed, because messages are missing ({summary}): they are neither in the sources nor"
                 " in the model; run 'spamnb upgrade SOURCE...' with their present folders, or give --incomplete"

@@ -22,7 +22,7 @@ from spamnb.cli.mailboxes import (
     retry,
     save_recipients,
 )
-from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, tell
+from spamnb.cli.options import Seconds, UnreadableCounter, journal_option, model_option, tell
 from spamnb.cli.sort import format_heading
 from spamnb.errors import describe_error, in_options
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Seconds between two scans. A Maildir does not announce new mail, but most servers do (IDLE).
 _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
 # The shortest and the longest pause after a failure, in seconds. Each pause is twice as long as the one before.
-_PAUSES_AFTER_LOSS = 1.0, 30.0  # a server that restarts is reachable again within a minute
+_PAUSES_AFTER_FAILURE = 1.0, 30.0  # a server that restarts is reachable again within a minute
 _PAUSES_AFTER_REFUSAL = 60.0, 3600.0  # after several refused logins a server may lock the account
 _LOCK_SECONDS = 5.0  # seconds to wait for another process that sorts the same mailbox; the next scan tries again
 
@@ -81,7 +81,7 @@ def watch_command(
     for path in {target.model for target in targets}:
         with Classifier.open(path, writable=True) as classifier:
             classifier.store.check_writable()
-    unreadable, stop = Unreadable(), Stop()
+    unreadable, stop = UnreadableCounter(), Stop()
     if once:
 
         def scan(target: Target) -> bool:
@@ -215,7 +215,7 @@ class Watcher:
         except Exception as error:
             mailbox.close()
             problem = in_options(describe_error(error, self._target.display_name))
-            shortest, longest = _PAUSES_AFTER_REFUSAL if isinstance(error, LoginRefused) else _PAUSES_AFTER_LOSS
+            shortest, longest = _PAUSES_AFTER_REFUSAL if isinstance(error, LoginRefused) else _PAUSES_AFTER_FAILURE
             # The last pause is outside of these bounds if the last failure was of the other kind, or if there was none.
             self._pause = min(2 * self._pause, longest) if shortest <= self._pause <= longest else shortest
             if problem != self._last_problem:

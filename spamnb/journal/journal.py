@@ -292,10 +292,10 @@ class Journal(Database):
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **fits)]
         return [each._replace(spam=bool(each.spam)) for each in corrections]
 
-    def count_days(self, number: int = 30) -> list[Day]:
+    def count_by_day(self, number: int = 30) -> list[Day]:
         """Return the numbers of verdicts on each of the last days, the oldest first. Days without mail have zeros.
 
-        >>> [day.total for day in Journal.open(":memory:").count_days(2)]
+        >>> [day.total for day in Journal.open(":memory:").count_by_day(2)]
         [0, 0]
         """
         today = int(time.time()) // _DAY

@@ -159,7 +159,7 @@ def statistics_values(journal: Journal, model: Classifier) -> dict[str, Any]:
     with model.store.reading():
         totals, meta = model.store.totals(), origin(model.store.meta())
     return {
-        "days": journal.count_days(30),
+        "days": journal.count_by_day(30),
         "false_positives": false_positives,
         "false_negatives": false_negatives,
         "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],

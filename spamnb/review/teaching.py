@@ -18,9 +18,9 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options, reason
 from spamnb.journal.entries import INBOX, JUNK, JournalEntry, identify_token_rules, unpack_tokens
 from spamnb.journal.journal import DAYS, Correction, Journal
+from spamnb.mail_result import class_of_label
 from spamnb.reader.read_message import ReadMessage
 from spamnb.review.mailboxes import OpenMailboxes
-from spamnb.score import class_of_label
 from spamnb.serve.users import Models
 from spamnb.sources.entries import one_message
 

@@ -14,8 +14,8 @@ import re
 from collections.abc import AsyncIterator, Mapping
 
 from spamnb.classification import SPAM_POINTS, Classification
+from spamnb.mail_result import format_report, format_symbols, header_fields
 from spamnb.reader.spam_fields import replace_spam_fields, section_length
-from spamnb.score import format_report, format_symbols, header_fields
 from spamnb.serve.wire import Client, ExitCode, Refusal, Request, parse_length
 
 METHODS = frozenset(["PING", "SKIP", "CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS", "TELL"])

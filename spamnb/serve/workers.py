@@ -12,9 +12,9 @@ from spamnb.classifier import Classifier
 from spamnb.journal.entries import make_entry
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
+from spamnb.mail_result import class_of_label, classify_mails
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import strip_filter_headers
-from spamnb.score import class_of_label, classify_mails
 from spamnb.serve.batches import Batches, Task
 from spamnb.serve.users import Models
 

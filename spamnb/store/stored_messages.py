@@ -68,7 +68,7 @@ def decompress(message: bytes) -> bytes:
     return raw
 
 
-def read_bound(store: Store) -> int:
+def read_stored_limit(store: Store) -> int:
     """Return the bound of the stored messages in this model, in bytes."""
     with store.reading():
         megabytes = store.meta().get("keep_lessons", DEFAULT_MB)
@@ -77,7 +77,7 @@ def read_bound(store: Store) -> int:
         return int(megabytes * 1_000_000)
 
 
-def write_bound(store: Store, megabytes: float) -> None:
+def write_stored_limit(store: Store, megabytes: float) -> None:
     """Set the bound of the stored messages, and delete the oldest that exceed it."""
     with store.writing():
         store.put_meta({"keep_lessons": int(megabytes) if megabytes == int(megabytes) else megabytes})
@@ -94,7 +94,7 @@ def store_message(store: Store, digest: bytes, label: str, raw: bytes, taught_at
         return False
     with store.writing():
         delete_message(store, digest)
-        if not raw or len(raw) > MAX_SHARE * read_bound(store) or is_public(store):
+        if not raw or len(raw) > MAX_SHARE * read_stored_limit(store) or is_public(store):
             return False
         _append(
             store, StoredMessage(digest, label, int(time.time()) if taught_at is None else taught_at, compress(raw))
@@ -113,7 +113,7 @@ def is_public(store: Store) -> bool:
 def add_messages(store: Store, messages: Iterable[StoredMessage]) -> None:
     """Store messages of another file, the oldest first."""
     with store.writing():
-        bound = read_bound(store)
+        bound = read_stored_limit(store)
         for message in messages:
             delete_message(store, message.digest)
             if len(message.message) + ROW_BYTES <= bound:
@@ -143,7 +143,7 @@ def measure_stored(store: Store) -> StorageUse:
     with store.reading():
         statement = "SELECT count(*), coalesce(sum(length(message) + ?), 0) FROM kept_lessons"
         messages, size = store.execute(statement, (ROW_BYTES,)).fetchone()
-        return StorageUse(messages, size, read_bound(store))
+        return StorageUse(messages, size, read_stored_limit(store))
 
 
 def count_learned(store: Store) -> dict[str, int]:
@@ -188,4 +188,4 @@ def _find_end(store: Store) -> int:
 
 def _delete_oldest(store: Store) -> None:
     """Delete the oldest messages, until the others fit the bound."""
-    store.execute("DELETE FROM kept_lessons WHERE position < ?", (_find_end(store) - read_bound(store),))
+    store.execute("DELETE FROM kept_lessons WHERE position < ?", (_find_end(store) - read_stored_limit(store),))

@@ -19,7 +19,7 @@ from spamnb.settings import MODELS, VECTOR_MODELS
 from spamnb.sources.entries import ReadOptions
 from spamnb.store.records import read_all_learned
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import decompress, read_stored_messages, write_bound
+from spamnb.store.stored_messages import decompress, read_stored_messages, write_stored_limit
 
 TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam", message("ham", 3))]
 
@@ -65,7 +65,7 @@ def test_a_model_made_anew_is_one_of_the_sources_that_was_taught_the_same(
 
 def test_times_bound_and_what_is_not_kept_outlive_the_model(taught: Path, tmp_path: Path) -> None:
     with Classifier.open(taught, writable=True) as classifier:
-        write_bound(classifier.store, 1)
+        write_stored_limit(classifier.store, 1)
         classifier.learn("spam", message("spam", 300), taught_at=1_000_000_000)
         classifier.learn("spam", message("spam", 301) + b"x" * 100_000)  # too large a part of the bound
     made(taught, tmp_path / "mail")

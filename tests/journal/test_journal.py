@@ -25,9 +25,9 @@ from spamnb.journal.entries import (
 )
 from spamnb.journal.journal import Correction, Journal
 from spamnb.journal.writer import JournalWriter
+from spamnb.mail_result import classify_mail
 from spamnb.mailbox import maildir
 from spamnb.reader.message import digest
-from spamnb.score import classify_mail
 
 
 def made_up(at: float, p: float = 0.95, verdict: str = "spam", number: int = 0, tokens: int = 100) -> JournalEntry:
@@ -158,9 +158,9 @@ def test_each_list_has_its_mail_in_its_order(tmp_path):
         journal.put_correction(corrected(1))
         assert numbers("spam") == [0, 5, 7] and numbers("good") == [1, 2, 3, 4, 6] and numbers("taught") == [1]
         assert numbers("doubtful") == [3, 4, 5, 6, 7] and numbers("good", limit=2, skip=1) == [2, 3]
-        today = journal.count_days(2)[-1]
+        today = journal.count_by_day(2)[-1]
         assert (today.good, today.unsure, today.spam, today.doubtful) == (3, 1, 3, 5)
-        assert sum(day.total for day in journal.count_days(30)) == 8 and journal.count_errors(now - 9) == (1, 0)
+        assert sum(day.total for day in journal.count_by_day(30)) == 8 and journal.count_errors(now - 9) == (1, 0)
 
 
 def test_a_search_finds_words_of_sender_and_subject_in_any_case_and_a_users_own_mail(tmp_path):

@@ -21,10 +21,10 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import INBOX, JUNK, encode_entry, make_entry
 from spamnb.journal.journal import Journal
+from spamnb.mail_result import classify_mail
 from spamnb.reader.message import digest, read_field
 from spamnb.review.mailboxes import OpenMailboxes
 from spamnb.review.teaching import Teacher
-from spamnb.score import classify_mail
 from spamnb.sources.imap_connection import Denied
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("Dovecot", "Dovecot without MOVE", "Cyrus")]

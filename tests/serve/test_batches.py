@@ -13,8 +13,8 @@ from mail import message
 from spamnb.classifier import Classifier, Learned
 from spamnb.errors import Locked, SpamnbError
 from spamnb.journal.journal import Correction
+from spamnb.mail_result import classify_mail, classify_mails
 from spamnb.reader.message import digest
-from spamnb.score import classify_mail, classify_mails
 from spamnb.serve.batches import MAX_BATCH, MAX_BATCH_BYTES, Batches, compute_results
 from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.users import Models

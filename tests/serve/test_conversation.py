@@ -20,9 +20,9 @@ from mail import message as mail
 from spamnb.classification import Classification, Evidence
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.mail_result import _MAX_REPORT_ROWS, class_of_label, classify_mail, format_report, format_symbol
 from spamnb.reader import spam_fields
 from spamnb.reader.binding import ReaderCore
-from spamnb.score import _MAX_REPORT_ROWS, class_of_label, classify_mail, format_report, format_symbol
 from spamnb.serve import users
 from spamnb.serve.connections import Limits
 from spamnb.serve.conversations import Conversations

@@ -14,7 +14,7 @@ from served import Server, receive
 from unpacked import command_of_unpacked
 
 from spamnb.classifier import Classifier
-from spamnb.score import classify_mail, format_symbols, header_fields
+from spamnb.mail_result import classify_mail, format_symbols, header_fields
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 

@@ -10,8 +10,8 @@ from unpacked import wait_until
 
 from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
+from spamnb.mail_result import classify_mail
 from spamnb.reader.spam_fields import section_length
-from spamnb.score import classify_mail
 from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.wire import Request
 

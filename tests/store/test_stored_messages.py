@@ -28,7 +28,7 @@ from spamnb.store.stored_messages import (
     measure_stored,
     read_stored_messages,
     store_message,
-    write_bound,
+    write_stored_limit,
 )
 
 
@@ -100,7 +100,7 @@ def test_what_is_forgotten_is_nowhere_in_the_file(classifier: Classifier, tmp_pa
 
 
 def test_the_bound_is_kept_and_the_oldest_leave(classifier: Classifier) -> None:
-    write_bound(classifier.store, 0.02)
+    write_stored_limit(classifier.store, 0.02)
     rng, taught = random.Random(1), []
     for n in range(150):
         raw = message("spam", 100 + n) + bytes(rng.randrange(32, 127) for _ in range(rng.randrange(700)))
@@ -118,10 +118,10 @@ def test_the_bound_is_kept_and_the_oldest_leave(classifier: Classifier) -> None:
 def test_a_smaller_bound_holds_at_once_and_0_takes_everything_out(classifier: Classifier) -> None:
     for n in range(20):
         classifier.learn("spam", message("spam", 100 + n))
-    write_bound(classifier.store, 0.003)
+    write_stored_limit(classifier.store, 0.003)
     found = measure_stored(classifier.store)
     assert 0 < found.messages < 20 and found.bytes <= 3000
-    write_bound(classifier.store, 0)
+    write_stored_limit(classifier.store, 0)
     assert held(classifier) == []
     classifier.learn("spam", message("spam", 200))
     assert held(classifier) == []
@@ -129,7 +129,7 @@ def test_a_smaller_bound_holds_at_once_and_0_takes_everything_out(classifier: Cl
 
 
 def test_a_message_that_is_a_large_part_of_the_bound_is_learned_and_not_kept(classifier: Classifier) -> None:
-    write_bound(classifier.store, 0.1)
+    write_stored_limit(classifier.store, 0.1)
     large, small = b"Subject: a\n\n" + b"x" * 6240, b"Subject: b\n\n" + b"x" * 6200
     assert classifier.learn("spam", large) and classifier.learn("spam", small)
     assert held(classifier) == [("spam", small)]
@@ -162,7 +162,7 @@ def test_a_bound_that_is_none_is_damage(classifier: Classifier, value: object) -
 
 
 def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifier) -> None:
-    write_bound(classifier.store, 0.002)
+    write_stored_limit(classifier.store, 0.002)
     lessons = [StoredMessage(bytes([n]) * 16, "spam", n, compress(message("spam", n))) for n in range(9)]
     add_messages(classifier.store, lessons)
     found = list(read_stored_messages(classifier.store))
