@@ -100,7 +100,7 @@ class Classifier:
         self.learner = learner_for(self.settings)
 
     def _follow(self) -> None:
-        """Use the settings of the file as it is now: another process may have trained the model anew."""
+        """Use the present settings of the file: another process may have trained the model again."""
         meta = self.store.meta()
         if meta is not self._meta:
             old_meta, self._meta = self._meta, meta

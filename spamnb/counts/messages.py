@@ -22,7 +22,7 @@ MESSAGES_AT_ONCE = 1 << 10  # in a block of rows: their cells fit the processor'
 
 
 def allocate_array(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return an empty array in memory. A large array is in a temporary file, which is deleted with the array."""
+    """Return an empty array in memory. A large array is in a temporary file that is deleted with it."""
     numbers = int(np.prod(shape))
     if numbers <= MAX_NUMBERS_IN_MEMORY:
         return np.empty(shape, dtype)

@@ -159,7 +159,7 @@ def _fit_curve(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Curve:
 
 
 def _estimate_noise(wrong: float, messages: int, prior: float) -> float:
-    """Return the share of wrong labels, with ``prior`` imagined messages of which the share PRIOR_NOISE is wrong."""
+    """Return the share of wrong labels, with ``prior`` imagined messages. PRIOR_NOISE of these are wrong."""
     return (wrong + PRIOR_NOISE * prior) / (messages + prior)
 
 

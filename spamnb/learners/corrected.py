@@ -192,11 +192,11 @@ class Corrected(Learner):
             np.array([classes.index(each.label) for each in examples]),
         )  # fmt: skip
         learned = [read_learned(store, each.digest) for each in examples]
-        before = np.array([[each.contribution.get(name, 0) if each else 0 for name in classes[1:]] for each in learned])
-        contributions, weights = before.copy(), np.ascontiguousarray(store.weights(tokens, classes)[1:].T)
+        old_units = [[each.contribution.get(name, 0) if each else 0 for name in classes[1:]] for each in learned]
+        contributions, weights = np.array(old_units), np.ascontiguousarray(store.weights(tokens, classes)[1:].T)
         visits = np.arange(len(examples))
         problem.ascend(visits, noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE)
-        changes = contributions - before
+        changes = contributions - old_units
         units = (dict(zip(classes, each)) for each in with_first(changes).tolist())
         return list(zip(units, problem.sizes(changes).tolist()))
 
@@ -323,7 +323,7 @@ def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, pas
 def offset_scale(classes: int, fitted: bool = False) -> float:
     """Return the nats of offset for each nat of naive Bayes' pooled score.
 
-    With ``fitted``, return the scale for fitting the correction, which is smaller if there are more than two classes.
+    With ``fitted``, return the scale for fitting the correction. It is smaller if there are more than two classes.
 
     >>> offset_scale(2), offset_scale(2, fitted=True), round(offset_scale(3, fitted=True), 9)
     (3.0, 3.0, 2.8)

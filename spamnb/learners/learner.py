@@ -69,7 +69,7 @@ class NewMessage(NamedTuple):
 class CorrectionFit(NamedTuple):
     """The fitted correction of naive Bayes, in units of ``formulas.correction.UNIT``, of all classes but the first."""
 
-    contributions: np.ndarray  # (n, C - 1) what each message adds to the weight of each of its tokens
+    contributions: np.ndarray  # (n, C - 1) added to the weights of the tokens of each message
     weights: np.ndarray  # (V, C - 1) the sums of the contributions by token
     hard_examples: Sequence[HardExample]  # the hardest last
 

@@ -29,6 +29,8 @@ NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_
 LOCKED = ("SQLITE_BUSY", "SQLITE_BUSY_RECOVERY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_BUSY_TIMEOUT", "SQLITE_LOCKED")
 MAX_SUM = 1 << 61  # two sums and the counts of one message do not overflow 64 bits
 
+_CHECK_PERMISSIONS = "check the permissions of the file and of its folder"
+
 Fits = type | Callable[[Any], bool]  # the type of a column's values, or a check of them
 
 
@@ -57,14 +59,12 @@ class Database:
             try:  # only the owner may read words of private mail; SQLite gives the log the same mode
                 os.close(os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
             except OSError as error:
-                why = f"cannot be made ({error.strerror}); are its permissions and its folder's right?"
-                raise SpamnbError(f"{name}: {why}") from None
+                raise SpamnbError(f"{name}: cannot be created ({error.strerror}); {_CHECK_PERMISSIONS}") from None
         try:
             return cls(name, _open_connection(name, writable))
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorname", "") not in NO_ROOM:
-                why = f"cannot be opened ({error}); are its permissions and its folder's right?"
-                raise SpamnbError(f"{name}: {why}") from None
+                raise SpamnbError(f"{name}: cannot be opened ({error}); {_CHECK_PERMISSIONS}") from None
             raise SpamnbError(f"{name}: {cls._describe_error(error, name)}") from None
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # ``execute`` explains UnicodeDecodeError
             raise SpamnbError(f"{name}: {cls._describe_error(error, name)}") from None
@@ -157,7 +157,7 @@ class Database:
 
     @contextlib.contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Raise an error of SQLite, or Damaged, as one line that names the file and says what to do."""
+        """Raise errors of SQLite, and Damaged, as SpamnbError: one line with the file, the problem and a remedy."""
         try:
             yield
         except (sqlite3.Error, Damaged) as error:
@@ -175,12 +175,12 @@ class Database:
             if "readonly" in problem:
                 if os.access(file, os.W_OK) and os.access(os.path.dirname(file) or ".", os.W_OK):
                     return "cannot be written, because it is open for reading; open it with writable=True"
-                return "cannot be written; check the permissions of the file and of its folder"
+                return f"cannot be written; {_CHECK_PERMISSIONS}"
             if getattr(error, "sqlite_errorname", "") in NO_ROOM:
                 return "the disk is full, or your quota; this change was not made"
             return f"{problem}; if this lasts, {remedy}"
         if isinstance(error, sqlite3.ProgrammingError):  # the caller's mistake, not the file's
-            return f"{problem.rstrip('.')}; open it anew"
+            return f"{problem.rstrip('.')}; open it again"
         return f"not a {cls.KIND}, or damaged ({problem}); {remedy}"
 
     @classmethod

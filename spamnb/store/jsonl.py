@@ -198,13 +198,13 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, Damaged) as error:
             raise SpamnbError(f"{name}: line {number} is not of an exported model ({escape(str(error))})") from None
     if meta is None:
-        raise SpamnbError(f"{name}: empty; 'spamnb export' writes what can be imported")
+        raise SpamnbError(f"{name}: empty; export a model with 'spamnb export'")
     if not parser.has_ended:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
     try:
         return parser.snapshot(meta, name)
     except (ValueError, TypeError, OverflowError) as error:
-        raise SpamnbError(f"{name}: its figures or vectors are not those of a model ({error})") from None
+        raise SpamnbError(f"{name}: its figures or vectors cannot be of a model ({error})") from None
 
 
 def _parse_meta(record: dict[str, Any], name: str) -> dict[str, Any]:

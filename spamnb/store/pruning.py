@@ -70,7 +70,7 @@ def prune(store: Store, months: int) -> int:
             store.execute(f"DELETE FROM tokens WHERE {HASH_IN_LIST}", (json.dumps(hashes.tolist()),))  # noqa: S608
             store.executemany(
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
-                [(*of_class, number) for number, of_class in enumerate(sums.tolist())],
+                [(*class_sums, number) for number, class_sums in enumerate(sums.tolist())],
             )
             store.put_meta({SIZE: store.state.meta[SIZE] - len(hashes)})
             store.drop_cache()

@@ -1,4 +1,4 @@
-"""The whole content of a model file in memory, which is read from a file or written to a new one.
+"""The whole content of a model file in memory: reading it from a file, and writing it to a new file.
 
 ``atomic_replace`` puts a new file in the place of the old one in one step.
 """
@@ -95,7 +95,7 @@ def write_sums(
             yield batch, cells.pack(len(batch), store.path)
 
     insert_tokens(store, packed())
-    blobs = [of_class.tobytes() for of_class in histogram.astype(HISTOGRAM)]
+    blobs = [class_histogram.tobytes() for class_histogram in histogram.astype(HISTOGRAM)]
     update = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
     with store.writing():
         numbers = map(store.class_id, classes)

@@ -34,7 +34,7 @@ class State:
     meta: dict[str, Any]
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc
-    histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and those of others
+    histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and all others
     curves: np.ndarray | None  # (C, 3) slope, intercept and knee as written; None after a change
     cache: dict[str, Any] = field(default_factory=dict)  # arrays that were read in this state
 
@@ -129,8 +129,8 @@ class State:
     def plus(self, base: State) -> State:
         """Return the sum of this state and its base's. Settings that this file does not have are the base's.
 
-        The curves are those of the base; if the file has other classes, they are fitted to the sum. A token in both
-        files counts twice in the number of tokens, because an exact number needs a look-up of all of them.
+        The curves are the base's. If the file has other classes, new curves are fitted to the sum. A token in both
+        files counts twice in the number of tokens, because an exact number needs a look-up of all tokens.
         """
         weight, extended = base.learned_message_weight, base
         for name in self.class_ids.keys() - base.class_ids.keys():
@@ -158,7 +158,7 @@ class State:
         database.executemany(
             "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, slope = ?,"
             " intercept = ?, knee = ? WHERE id = ?",
-            [(*sums, of_class.tobytes(), *curve, c) for c, (sums, of_class, curve) in enumerate(rows)],
+            [(*sums, histogram.tobytes(), *curve, c) for c, (sums, histogram, curve) in enumerate(rows)],
         )
         figures = ((repr(self.meta[SIZE]), SIZE), (repr(float(self.calibration.noise)), NOISE))
         database.executemany("UPDATE meta SET value = ? WHERE key = ?", figures)

@@ -108,9 +108,9 @@ class Store(Database):
         Raise SpamnbError, one line, if there is no file or if it is not a model.
         """
         if not Path(path).is_file():
-            what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
+            problem = "a folder, and no model there" if Path(path).is_dir() else "no model there"
             raise ArgumentError(
-                "{at}: {what}; 'spamnb train' makes one, {option.model} names another", at=path, what=what
+                "{at}: {problem}; 'spamnb train' makes one, {option.model} names another", at=path, problem=problem
             )
         if not Path(path).stat().st_size:
             raise SpamnbError(f"{path}: an empty file and no model; name another")
@@ -215,12 +215,12 @@ class Store(Database):
 
     def _write_revision(self) -> None:
         """Write a new revision, and share the rows that changed with other threads of this process."""
-        before, after = self._read_revision(), os.urandom(8)
-        self.execute("REPLACE INTO meta VALUES (?, '', ?)", (REVISION, after))
-        if before is not None and self._changed is not None:
-            self.table.add_change(before, after, self._changed)
+        old_revision, revision = self._read_revision(), os.urandom(8)
+        self.execute("REPLACE INTO meta VALUES (?, '', ?)", (REVISION, revision))
+        if old_revision is not None and self._changed is not None:
+            self.table.add_change(old_revision, revision, self._changed)
         if self._rows is not None:
-            self._rows.revision = after
+            self._rows.revision = revision
 
     def _read_revision(self) -> bytes | None:
         row = self.execute("SELECT content FROM meta WHERE key = ?", (REVISION,)).fetchone()
@@ -259,21 +259,21 @@ class Store(Database):
 
     @property
     def combined(self) -> State:
-        """Settings, classes and sums of this file added to those of its base; inside a transaction."""
+        """Settings, classes and sums of this file and its base together; inside a transaction."""
         if self.base is None:
             return self.state
         state, base = self.state, self.base.state
         if self._combined is None or self._combined[0] is not state or self._combined[1] is not base:
             self.base._check_is_sum()
             if not self.adds_up:
-                why = f"its tokens are not those of {self.base.path}, to which it adds"
-                raise SpamnbError(f"{self.path}: {why}; {UPGRADE}")
+                problem = f"its base, {self.base.path}, has other tokens or another model type"
+                raise SpamnbError(f"{self.path}: {problem}; {UPGRADE}")
             self._combined = state, base, state.plus(base)
         return self._combined[2]
 
     @property
     def adds_up(self) -> bool:
-        """Whether this file's tokens are those of its base; inside a transaction."""
+        """Whether this file and its base have the same model type and kind of tokens; inside a transaction."""
         meta = self.state.meta
         base = self.base.state.meta if self.base is not None else meta
         return all(meta.get(key) == base.get(key) for key in BASE_KEYS)
@@ -375,7 +375,7 @@ class Store(Database):
             return self._read_figures(classes, hashes)[WEIGHT]
 
     def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
-        """Return the figures (3, C, k) of tokens in these classes, added to those of the base."""
+        """Return the figures (3, C, k) of tokens in these classes, in this file and its base together."""
         rows, numbers = self._open_rows(), self.state.class_ids
         places = rows.find_places(hashes, self.state)
         present = [c for c, name in enumerate(classes) if name in numbers]
@@ -399,25 +399,26 @@ class Store(Database):
                 raise SpamnbError(f"{self.path}: class {label!r} has no message; nothing was forgotten")
             tokens, counts = TokenArray.of(message.tokens), message.counts
             places = rows.find_places(tokens.hashes, self.state, add=True)
-            before = rows.figures[places, number]
+            old_figures = rows.figures[places, number]
             if sign > 0:
                 rows.mark_learned(places, tokens)
             else:
-                present, counts = clip_counts(before, counts)
-                places, before = places[present], before[present]
+                present, counts = clip_counts(old_figures, counts)
+                places, old_figures = places[present], old_figures[present]
                 rows.mark_changed(places)
-            used_before = np.count_nonzero(rows.is_used(places))
-            after = before.copy()
-            after[:, DOCUMENTS] += sign
-            after[:, OCCURRENCES] += sign * counts
-            rows.figures[places, number] = after
+            n_used = np.count_nonzero(rows.is_used(places))
+            figures = old_figures.copy()
+            figures[:, DOCUMENTS] += sign
+            figures[:, OCCURRENCES] += sign * counts
+            rows.figures[places, number] = figures
             is_used = rows.is_used(places)
             rows.figures[places[~is_used]] = 0
             change = sign, sign * len(places), sign * int(counts.sum())
-            self._set_state(self.state.with_sums(number, change, int(np.count_nonzero(is_used) - used_before)))
+            self._set_state(self.state.with_sums(number, change, int(np.count_nonzero(is_used) - n_used)))
             if self._frequencies is not None:
                 frequencies = self._frequencies[number]
-                for n, k in zip(*(values.tolist() for values in np.unique(before[:, DOCUMENTS], return_counts=True))):
+                old_counts = np.unique(old_figures[:, DOCUMENTS], return_counts=True)
+                for n, k in zip(*(values.tolist() for values in old_counts)):
                     frequencies[n] = frequencies.get(n, 0) - k
                     frequencies[n + sign] = frequencies.get(n + sign, 0) + k
 
@@ -471,18 +472,18 @@ class Store(Database):
             self.write_changes()
 
 
-def clip_counts(before: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def clip_counts(figures: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions of a message's tokens that are in the model, and the occurrences to subtract of each.
 
     A token may have been pruned after the message was learned, and counted again for other messages. One occurrence is
-    left for each other message. ``before`` (k, 2 or more) are the figures of the tokens in the class, and ``counts``
+    left for each other message. ``figures`` (k, 2 or more) are the figures of the tokens in the class, and ``counts``
     (k,) their occurrences in the message.
 
     >>> clip_counts(np.array([[0, 0], [1, 2], [3, 4]]), np.array([1, 1, 9]))
     (array([1, 2]), array([2, 2]))
     """
-    present = np.flatnonzero(before[:, DOCUMENTS] > 0)
-    documents, occurrences = before[present, :2].T
+    present = np.flatnonzero(figures[:, DOCUMENTS] > 0)
+    documents, occurrences = figures[present, :2].T
     most = np.where(documents == 1, occurrences, occurrences - documents + 1)
     return present, np.where(documents == 1, most, np.minimum(counts[present], most))
 

@@ -1,7 +1,7 @@
 """Table ``tokens`` of an open model: the rows that were read, and changes that are not written yet.
 
-A row has the figures of its token in all classes, side by side in one array. When a program looks up the tokens of many
-messages, an eighth of all rows or more, the whole table is read, which is cheaper; threads with the same file share it.
+A row has the figures of its token in all classes, side by side in one array. When a program looks up an eighth of all
+rows or more, for many messages, the whole table is read, because this takes less time. Threads share this table.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class SharedTable:
         self._sums: np.ndarray | None = None  # of the classes when the table was read; equal sums have equal rows
         self._table: tuple[np.ndarray, Cells]
 
-    def add_change(self, before: bytes, after: bytes, rows: list[Rows]) -> None:
+    def add_change(self, old_revision: bytes, revision: bytes, rows: list[Rows]) -> None:
         """Remember the rows that changed between two revisions of the file."""
         if sum(figures.size for _, figures in rows) > MAX_CHANGED_FIGURES:
             return
-        self._changes[after] = before, rows
+        self._changes[revision] = old_revision, rows
         while len(self._changes) > MAX_REVISIONS:
             del self._changes[next(iter(self._changes))]
 

@@ -293,7 +293,7 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
         (["explain", "/dev/zero"], "neither file nor folder"),
         (["merge", "/no/such/model"], "no model there"),
         (["import", "/dev/null"], "/dev/null: empty"),
-        (["import"], "standard input: empty; 'spamnb export' writes what can be imported"),
+        (["import"], "standard input: empty; export a model with 'spamnb export'"),
         (["import", "/no/such/export"], "/no/such/export: No such file or directory"),
         (["import", sys.executable], "not a text file; name a file that 'spamnb export' wrote"),
     ],

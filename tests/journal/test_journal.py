@@ -223,7 +223,7 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     writer.put(made_up(time.time()))
     writer.close()
     (line,) = told
-    assert "cannot be made (No such file" in line and line.endswith(
+    assert "cannot be created (No such file" in line and line.endswith(
         "; no verdicts are written to the journal until this is repaired"
     )
 
