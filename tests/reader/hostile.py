@@ -104,7 +104,7 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     ),
     "empty parts": (MIXED, b"--b\nA:\n\n"),
     "pieces of parameters": (
-        MIXED, b"--b\nContent-Type: a/b" + b"".join([b";name*%d*=a" % n for n in range(900)]) + b"\n\nx\n"
+        MIXED, b"--b\nContent-Type: a/b" + b"".join([b";name*%d*=a" % max(99 - n, 0) for n in range(900)]) + b"\n\nx\n"
     ),
     "controls": (PLAIN, b"a\1b\2"),
     "elements in words": (HTML, b"a<img>b"),

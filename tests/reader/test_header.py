@@ -79,6 +79,55 @@ def test_encoded_words_and_raw_bytes(value: str | bytes, text: str) -> None:
     assert subject(value) == text
 
 
+@pytest.mark.parametrize(
+    "text", ["=?broken two", "=?utf-8?X?abc?=", " =?koi8-r?B?8NLJ18XU?=  =?", "two", " =?utf-8?q?a?="]
+)
+def test_blanks_before_an_encoded_word_are_those_of_the_standard_library(text: str) -> None:
+    raw = f"Subject: =?utf-8?q?one?= {text}\n\n"
+    message = email.message_from_string(raw, policy=email.policy.default)
+    assert parse(raw.encode()).header("subject") == str(message["subject"])
+
+
+def filename(parameters: str) -> str:
+    raw = f"Content-Type: image/png\nContent-Disposition: attachment; {parameters}\n\nx".encode()
+    return parse(raw).attachments[0][0]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "filename=a.txt", "filename*=utf-8''%C3%A9.exe", "filename*=UTF-8'en'%C3%A9%20b.exe; filename=a.txt",
+        "filename*=iso-8859-1''%E9", "filename*1=.exe; filename*0=a.txt", "filename*0=a; filename*1=b; filename*2=c",
+        "filename*1*=%C3%A9; filename*0*=utf-8''a", "filename*0*=utf-8''%41; filename*1=%42",
+        "filename*0=a; filename*1=b; filename*1=c",
+        "; ".join(f"filename*{n}={chr(0x100 + n)}" for n in reversed(range(100))),
+    ],
+)  # fmt: skip
+def test_pieces_of_parameters_are_those_of_the_standard_library(parameters: str) -> None:
+    message = email.message_from_string(f"Content-Disposition: x; {parameters}\n\n", policy=email.policy.default)
+    assert filename(parameters) == message.get_filename()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [
+        ("filename=\"aa.txt\"; filename*=utf-8''b%62.exe", "bb.exe"),  # RFC 6266, 4.3
+        ("filename=a; filename*0=b; filename*=utf-8''c; filename*=d", "c"), ("filename=a; filename*=utf-8''", "a"),
+        ("filename=a; filename*1=c; filename*0=b", "bc"), ("filename=a; filename*1=b", "a"), ("filename*1=b", "b"),
+        ("filename*0=a; filename*0=b; filename*1=c", "ac"), ("filename*2=b; filename*0=a", "ab"),
+        ("filename=a; filename*x=b", "a"), ("filename=a; filename**=b; filename*0x=c", "a"),
+        ("filename*100=b; filename*0=a", "a"), (f"filename*{'9' * 5000}=b; filename*0=a", "a"),
+    ],
+)  # fmt: skip
+def test_the_preferred_form_of_a_parameter_is_read(parameters: str, name: str) -> None:
+    assert filename(parameters) == name
+
+
+def test_a_piece_that_is_not_read_is_counted_as_a_truncation() -> None:
+    raw = b"Content-Type: image/png; name*0=a; name*100=.exe\n\nx"
+    assert parse(raw).truncations and not parse(raw.replace(b"100", b"99")).truncations
+
+
 def test_parameters() -> None:
     for value, name in (('; name="=?utf-8?Q?caf=C3=A9?="', "café"), ("; x=y" * 1500 + "; name=b.doc", "doc")):
         assert f"attachment:{name}" in Reader().tokens(f"Content-Type: a/b{value}\n\nx".encode())
