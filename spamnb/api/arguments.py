@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FilePath = str | os.PathLike[str]
 Sources = FilePath | Sequence[FilePath]  # one or more SOURCE arguments of the command line
-Tell = Callable[[str], None]  # prints a line, or warns with it
+Tell = Callable[[str], None]  # shows the user a line: prints it, or raises it as a warning
 _SQLITE = b"SQLite format 3\0"  # the first bytes of a model file
 
 
@@ -143,9 +143,9 @@ def file_path(path: FilePath, argument: str = "model") -> Path:
 
 
 def new_file(path: FilePath, argument: str = "model", over_model: bool = True) -> Path:
-    """Return the path of a file to write. Raise SpamnbError if it cannot be written.
+    """Return the path of a file to write. Raise SpamnbError if the file cannot be written.
 
-    Raise SpamnbError also for an existing model, unless ``over_model``.
+    Unless ``over_model``, raise SpamnbError also if the file is a model.
 
     >>> new_file("nowhere/model.spamnb")
     Traceback (most recent call last):
@@ -172,7 +172,7 @@ def new_file(path: FilePath, argument: str = "model", over_model: bool = True) -
 def count_threads(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs``: −1 is one per core, −2 is one less, and None is 1.
 
-    With a negative ``n_jobs`` it is 1 in a child process of multiprocessing, because the other processes use the cores.
+    A negative ``n_jobs`` is 1 in a child process of multiprocessing, because the other processes use the cores.
     """
     import multiprocessing
 
@@ -187,7 +187,7 @@ def count_threads(n_jobs: int | None) -> int:
 
 @contextmanager
 def open_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterator[Cluster | None]:
-    """Open the Dask cluster ``dask``; yield None without one. Raise SpamnbError for a cluster with ``workers``.
+    """Open the Dask cluster ``dask``, or yield None if it is None. Raise SpamnbError if ``workers`` is given, too.
 
     >>> with open_cluster("tcp://10.0.0.1:8786", 2, print):
     ...     pass
@@ -210,8 +210,8 @@ def open_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterator[
 def handle_end_signals() -> Iterator[None]:
     """Raise SystemExit in this block for signals that end the process, so that unfinished files are removed.
 
-    Signals with another handler keep it, and only the main thread can set handlers. Raise SpamnbError if there is no
-    room for temporary files.
+    A signal whose handler is not the default handler keeps its handler, such as SIGHUP under nohup. In threads other
+    than the main thread no handler is set. Raise SpamnbError if there is no room for temporary files.
     """
     from spamnb.engines.executor import END_SIGNALS
 
@@ -220,7 +220,6 @@ def handle_end_signals() -> Iterator[None]:
             signal.signal(handled_number, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
-    # SIGHUP stays ignored if nohup started the process.
     is_main = current_thread() is main_thread()
     handled = [number for number in END_SIGNALS if is_main and signal.getsignal(number) is signal.SIG_DFL]
     for number in handled:

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 
 NO_MAIL = "no messages in the sources: nothing to evaluate on"
-MAX_TEXT = 70  # characters of a sender or a subject, so that one of them fits into a line of 80 characters
-MAX_REASONS = 6  # tokens shown for each message, about as many as fit into two lines
+MAX_TEXT = 70  # characters of a sender, a subject or a token, so that each fits into a line of 80 characters
+MAX_REASONS = 6  # tokens of a message: about two lines
 
 
 def describe_doubtful(doubtful: list[EvaluatedMessage]) -> list[str]:
@@ -83,8 +83,8 @@ class Evaluation(Report):
     figures : Figures
         All figures with 95 % intervals, in percent.
     result : Result
-        The classified messages: ``names``, ``truth`` and ``verdicts`` (n_messages,) as class numbers (−1 is unsure),
-        ``scores`` in nats and ``probabilities`` (n_messages, n_classes).
+        The classified messages: ``names`` (n_messages,), ``truth`` and ``verdicts`` (n_messages,) as class numbers, −1
+        for unsure, ``scores`` in nats and ``probabilities`` (n_messages, n_classes).
     settings : Settings
         Settings of the models.
     model : Path, default=None
@@ -92,7 +92,7 @@ class Evaluation(Report):
     unreadable : int, default=0
         Number of messages that could not be read.
     mislabelled : list of EvaluatedMessage, default=None
-        The messages that look mislabelled, the likeliest first. None without ``doubtful``.
+        The messages that look mislabelled, the likeliest first. None if ``doubtful`` is 0.
     command : str, default="spamnb.evaluate in Python"
         Command that the page shows.
 
@@ -137,7 +137,7 @@ class Evaluation(Report):
         Returns
         -------
         list of float
-            Probability of each message's label by the model that classified the message.
+            Trust in each message's label, computed from the label's probability and the usual share of wrong labels.
 
         Examples
         --------
@@ -160,7 +160,7 @@ class Evaluation(Report):
         Returns
         -------
         McNemar
-            Number of messages that only one evaluation classified correctly, for both, and the p-value.
+            For each of the two evaluations the number of messages that only it classified correctly, and the p-value.
 
         Raises
         ------
@@ -176,7 +176,7 @@ class Evaluation(Report):
         return scores.compare_verdicts(scores.verdicts_by_name(self.result), verdicts)
 
     def page(self) -> str:
-        """Return a page with figures, curves and the worst errors. It needs neither scripts nor other files.
+        """Return a page with figures, curves and the worst errors. The page needs neither scripts nor other files.
 
         Returns
         -------
@@ -235,7 +235,7 @@ class Evaluation(Report):
         Parameters
         ----------
         verbose : bool, default=False
-            Whether to add the figures that compare filters.
+            Whether to add precision, recall and F1 of each class also if there are only spam and one other class.
 
         Returns
         -------
@@ -286,11 +286,12 @@ def evaluate(
     split : float, default=None
         Share of the messages to train on. The other messages are classified.
     leave_one_out : bool, default=False
-        Whether to classify each message by a model of all other messages. The result has no evidence.
+        Whether to classify each message by a model without it. Some types of models leave out not one message at a
+        time, but a part of the mail. The messages in ``mislabelled`` then have no evidence.
     online : bool, default=False
         Whether to classify and then learn each message, in the order of the sources.
     model : str or path, default=None
-        Model file that classifies the messages. It has settings of its own.
+        Model file that classifies the messages, with the settings of the file.
     by_date : bool, default=False
         Whether to take the messages in the order of receipt with ``online``, and to train on the oldest messages with
         ``split``.
@@ -300,7 +301,7 @@ def evaluate(
         Maximum number of messages to list that look mislabelled.
     subjects : bool, default=True
         Whether to read wrongly classified messages again for their senders and subjects, which
-        ``Evaluation.write_page`` shows. ``doubtful`` always reads them.
+        ``Evaluation.write_page`` shows. ``doubtful`` always does this.
     recursive, text_column, label_column, workers, progress, tell : bool, str, int or callable
         As in ``train``.
     dask : str, default=None
@@ -348,7 +349,7 @@ def evaluate(
         raise ArgumentError("{names}: {option.model} uses the settings of the model", names=", ".join(settings))
     if dask is not None and (online or model is not None):
         raise ArgumentError(
-            "{option.dask}: with {option.online} and {option.model} messages are classified one by one, on one machine"
+            "{option.dask}: with {option.online} or {option.model} messages are classified one by one, on one machine"
         )
     if not isinstance(split, float | int | None):
         raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1", split=split)
@@ -424,7 +425,7 @@ def _add_headings(result: Result, specs: Sequence[str], options: ReadOptions) ->
 
     complete: dict[str, EvaluatedMessage] = {}
     incomplete = {message.name: message for message in result.errors.values()}
-    # Messages that cannot be read have already been reported.
+    # on_error does nothing: messages that cannot be read have already been reported.
     for entry in find_labelled_entries(specs, lambda name, error: None, options) if incomplete else ():
         if message := incomplete.pop(entry.name, None):
             with one_message(entry.name, lambda name, error: None):

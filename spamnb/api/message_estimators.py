@@ -43,7 +43,7 @@ def name_errors(estimator: Parameters) -> Iterator[None]:
 
 
 def set_parameters(estimator: Parameters, arguments: Mapping[str, Any]) -> None:
-    """Set the parameters of the constructor, whose ``locals()`` are ``arguments``."""
+    """Store the constructor's arguments as attributes. ``arguments`` are the constructor's ``locals()``."""
     vars(estimator).update((name, arguments[name]) for name in inspect.signature(type(estimator)).parameters)
 
 
@@ -130,7 +130,7 @@ class MessageEstimator(Parameters):
 
 
 def raise_unreadable(name: str, error: Exception) -> None:
-    """Raise SpamnbError for an unreadable message: if it were skipped, it would have no row in the result."""
+    """Raise SpamnbError for an unreadable message, because a skipped message would have no row in the result."""
     raise SpamnbError(f"{name}: {error}")
 
 
@@ -149,7 +149,7 @@ def check_labelled(
 
     Raise ValueError if a label cannot name a class, if X and y have different lengths, or if they are empty.
     """
-    raw_messages(X)  # raises TypeError for a single str, which otherwise is a list of letters
+    raw_messages(X)  # raises TypeError for a single str, which ``list`` would split into letters
     messages, label_array = X if isinstance(X, (list, tuple)) else list(X), check_labels(y, estimator)
     if len(messages) != len(label_array):
         raise ValueError(f"{len(messages)} messages but {len(label_array)} labels")
@@ -174,7 +174,7 @@ def class_name(label: Any) -> str:
 
 
 def parse_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
-    """Return the class names of a model file as a sorted array of labels with this ``dtype.kind``.
+    """Convert the class names of a model file to labels, sorted. ``kind`` is the ``dtype.kind`` of the learned labels.
 
     If a name cannot be converted, all labels are texts.
 

@@ -22,7 +22,7 @@ class LabelledMessage:
     name : str
         The file, or the folder and the number of the message. Unprintable characters are escaped.
     raw : bytes
-        The raw mail. For a row of a table this is an empty line and the text.
+        The raw mail. A row of a table is an empty line and its text.
 
     Examples
     --------

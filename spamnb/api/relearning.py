@@ -21,7 +21,7 @@ from spamnb.store.stored_messages import count_not_stored, decompress, read_stor
 class Relearning:
     """The messages that the model at ``path`` learned one by one, and whose bytes it stores.
 
-    There are none if there is no model. ``on_unreadable(name, error)`` is called for each damaged message.
+    ``path`` need not exist. ``on_unreadable(name, error)`` is called for each damaged message.
     """
 
     def __init__(self, path: Path, on_unreadable: Callable[[str, Exception], None]) -> None:
@@ -34,7 +34,7 @@ class Relearning:
             if self._has_model:
                 with Store.open(path) as old:
                     self.n_not_stored = count_not_stored(old)
-        except SpamnbError:  # if the file must not be replaced, atomic_replace raises an error
+        except SpamnbError:  # not a readable model; atomic_replace raises an error if it must not be replaced
             self._has_model = False
 
     @property

@@ -1,4 +1,4 @@
-"""The base of the results: ``print`` and a notebook show the text of the command line."""
+"""The base class of the results of ``spamnb.api``: ``print`` and a notebook show what the command prints."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from html import escape
 
 
 class Report:
-    """A result with a text. A Python prompt shows its first line, and a notebook shows the whole text.
+    """A result with a text. A Python prompt shows the first line of the text, and a notebook shows the whole text.
 
     >>> class Count(Report):
     ...     def __str__(self) -> str:

@@ -212,7 +212,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         SpamnbError
-            If a parameter is wrong, or no message is of the class ``spam``.
+            If a parameter is wrong, or if no message is of a class ``spam`` other than the default.
         """
         settings = self._settings()
         messages, labels = self._labelled(X, y)
@@ -232,14 +232,14 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             meta["trained_at"] = datetime.now().astimezone().isoformat(timespec="seconds")
             meta["pdf_read"] = is_available()
         store = self.model_.classifier.store
-        if not meta.items() <= store.meta().items():  # a state with other settings is calibrated again: 2 ms
+        if not meta.items() <= store.meta().items():  # after put_meta the store needs 2 ms to compute its curves again
             store.put_meta(meta)
 
     def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn more messages, as 'spamnb learn' does. A model that was not fitted is empty before.
+        """Learn more messages, as 'spamnb learn' does. The first call need not follow a ``fit``.
 
-        A message that the model has already learned changes nothing. If the model has learned it in another class, it
-        is moved.
+        A message that the model has already learned in this class changes nothing. A message that the model has learned
+        in another class is moved.
 
         Parameters
         ----------
@@ -344,8 +344,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Returns
         -------
         list of str
-            The name of a class, or "unsure". A verdict is "unsure" if this has the least expected loss, and in place of
-            spam if the model has learned too few messages.
+            The name of a class, or "unsure". A verdict is "unsure" if this has the least expected loss, or if it would
+            be spam and the model has learned too few messages.
         """
         return [classification.verdict for classification in self._classify(X)]
 
@@ -491,7 +491,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         SpamnbError
-            If there is another file at ``path``, or if there is a model and ``force`` is False.
+            If there is a file at ``path`` that is not a model, or a model and ``force`` is False.
         """
         self._check_fitted()
         memory = self.model_.classifier.store

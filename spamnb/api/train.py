@@ -150,7 +150,7 @@ class TrainingReport(Report):
             lines.append(format_tables([confusion_table(left_out.classes, self._confusion.tolist())]))
         lines += self._format_errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
-            lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting spam chooses it")
+            lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting 'spam' names it")
         n_doubtful = len(doubtful_rows(left_out.scores, left_out.labels))
         if n_doubtful:
             subject = f"{pluralize(n_doubtful, 'message')} {'looks' if n_doubtful == 1 else 'look'} mislabelled"
@@ -195,7 +195,7 @@ class TrainingReport(Report):
         is_good = truth != spam
         if not is_good.all():
             lost, let_through = (verdict[is_good] == spam).mean(), (verdict[~is_good] != spam).mean()
-            unsure_spam = is_unsure[~is_good].mean()  # it is delivered, so it is let through, but not wrong
+            unsure_spam = is_unsure[~is_good].mean()  # unsure spam is delivered: let through, but not wrong
             line = f"  good mail lost {format_percent(100 * lost)} %"
             line += f", spam let through {format_percent(100 * let_through)} %"
             if unsure_spam:
@@ -247,7 +247,7 @@ def train(
     tell : callable, default=warnings.warn
         Called with a line for each problem, such as a message that cannot be read and is skipped.
     command : str, default="spamnb.train in Python"
-        Origin of the model that 'spamnb info' shows.
+        Command that 'spamnb info' shows as the origin of the model.
     **settings : dict
         Settings of the model by the names of ``--set``, such as ``model_type`` and ``alpha``.
 
@@ -281,14 +281,15 @@ def train(
 
     check_flags(force=force, one_class=one_class, recursive=recursive, progress=progress)
     check_least(1, workers=workers)
-    path, specs, chosen = new_file(model), list_specs(sources), make_settings(settings)
+    path, specs, model_settings = new_file(model), list_specs(sources), make_settings(settings)
     options = ReadOptions(recursive, text_column, label_column)
     check_replaceable(path, force=force)
     if not force:
-        _check_swapped(specs, chosen.spam)
+        _check_swapped(specs, model_settings.spam)
     _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
-    return Training(path, specs, chosen, options, tell, command, workers, dask, force, one_class, progress).run()
+    training = Training(path, specs, model_settings, options, tell, command, workers, dask, force, one_class, progress)
+    return training.run()
 
 
 @dataclass(frozen=True)
@@ -368,7 +369,7 @@ class Training:
         from spamnb.reader.pdf import is_available
         from spamnb.sources.spec import absolute_spec
 
-        def as_utf8(text: str) -> str:  # SQLite cannot store a path with other bytes
+        def as_utf8(text: str) -> str:  # a path may contain bytes that are not UTF-8, which SQLite cannot store
             return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
         options = {name: value for name, value in self.options._asdict().items() if value}
@@ -414,7 +415,7 @@ def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
     try:
         with Store.open(model) as store:
             classes = {*store.totals().classes}
-    except SpamnbError:  # if the file must not be replaced, atomic_replace raises an error
+    except SpamnbError:  # not a readable model; atomic_replace raises an error if it must not be replaced
         return
     replaced = f"{model}: its classes are {', '.join(sorted(classes))}"
     for name in sorted(labels - classes):

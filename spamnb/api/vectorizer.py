@@ -37,7 +37,7 @@ class MailVectorizer(MessageEstimator, Transformer):
     max_features : int, default=None
         Maximum number of columns. The tokens that most messages have are preferred. None means no maximum.
     stop_words : collection of str, default=None
-        Words without a column. Pairs with such a word have none either.
+        Words without a column. Pairs that contain such a word have no column, either.
     binary : bool, default=False
         Whether a token counts only once per message.
     mail, n_jobs, progress : bool, int or "auto"
@@ -196,7 +196,7 @@ class MailVectorizer(MessageEstimator, Transformer):
         columns = columns[(minimum <= frequency[columns]) & (frequency[columns] <= maximum)]
         if self.stop_words is not None:
             stop_words, tokens = {word.lower() for word in self.stop_words}, list(training_set.tokens)
-            # A token is one or more words, with a prefix that ends with a colon or without one.
+            # A token is one or more words, with or without a prefix that ends with a colon.
             has_no_stop_word = [stop_words.isdisjoint(tokens[j].rpartition(":")[2].split()) for j in columns.tolist()]
             columns = columns[has_no_stop_word]
         if self.max_features is not None:

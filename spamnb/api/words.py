@@ -244,15 +244,15 @@ def word_of(store: Store, word: str) -> WordReport:
     """Return the report of ``word`` for an open model."""
     with store.reading():
         encoded = word.lower().encode("utf-8", "replace")
-        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # in bytes, because a text ends at its first NUL
+        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # of bytes, because SQLite ends a text at a NUL
         query = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608
         rows = store.execute(query, (encoded, b":" + encoded))
         tokens = [token for (token,) in rows] if encoded else []
         counts, totals = store.look_up(tokens), store.totals()
-    in_model = [tokens[place] for place in counts.positions.tolist()]
+    model_tokens = [tokens[position] for position in counts.positions.tolist()]
     counts_by_token = {
         token: dict(zip(totals.classes, token_counts.tolist()))
-        for token, token_counts in zip(in_model, counts.document_counts.T)
+        for token, token_counts in zip(model_tokens, counts.document_counts.T)
     }
     order = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))
     documents = dict(zip(totals.classes, totals.documents.tolist()))

@@ -279,9 +279,9 @@ class ClassifierMixin(Parameters):
         """
         probabilities, table = self.predict_proba(X), np.asarray(loss, dtype=float)
         names = [*self.classes_.tolist(), UNSURE] if actions is None else np.asarray(actions).tolist()
-        row_numbers = [len(names)] if actions is not None else [len(names) - 1, len(names)]
-        if table.ndim != 2 or table.shape[0] not in row_numbers or table.shape[1] != len(self.classes_):
-            rows = " or ".join(map(str, row_numbers))
+        row_counts = [len(names)] if actions is not None else [len(names) - 1, len(names)]
+        if table.ndim != 2 or table.shape[0] not in row_counts or table.shape[1] != len(self.classes_):
+            rows = " or ".join(map(str, row_counts))
             raise ValueError(f"loss has the shape {table.shape}: give {rows} rows of {len(self.classes_)} columns")
         if not np.isfinite(table).all():
             raise ValueError("loss must hold finite numbers")
@@ -325,7 +325,7 @@ class BaseClassifier(ClassifierMixin):
     """
 
     _is_sparse_allowed = True
-    _is_nonnegative = False  # whether negative values in X raise ValueError
+    _needs_nonnegative = False  # whether negative values in X raise ValueError
     _is_categorical = False  # whether the values of X are category numbers
 
     n_features_in_: int
@@ -334,7 +334,7 @@ class BaseClassifier(ClassifierMixin):
     def _input_tags(self) -> dict[str, bool]:
         return {
             "sparse": self._is_sparse_allowed,
-            "positive_only": self._is_nonnegative,
+            "positive_only": self._needs_nonnegative,
             "categorical": self._is_categorical,
         }
 
@@ -546,15 +546,15 @@ class SumClassifier(BaseClassifier):
     class_prior: str | ArrayLike | None = None
     prior_concentration: float | ArrayLike = 1.0
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, learned: Any) -> Any:
-        """Return the sums of the rows X (n, V) of the class numbers ``codes`` (n,).
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, previous: Any) -> Any:
+        """Return the sums of the rows X (n, V), whose class numbers are ``codes`` (n,).
 
-        The sums have ``documents`` (C,), ``n_features``, + and −. ``learned`` is ``sums_``, or None in the first fit.
+        The sums have ``documents`` (C,), ``n_features``, + and −. ``previous`` is ``sums_``, or None in a new fit.
         """
         raise NotImplementedError
 
     def _derive(self, sums: Any) -> None:
-        """Set the attributes that are functions of ``sums``. If this raises an error, no attribute may have changed."""
+        """Set the attributes that are functions of ``sums``, or raise an error before any attribute is set."""
         raise NotImplementedError
 
     def _class_log_prior(self, documents: np.ndarray) -> np.ndarray:

@@ -113,7 +113,7 @@ class ConceptLearner:
         self._example_counts: Counter[int] = Counter()  # by position in the domain
 
     def _columns(self, elements: Iterable[Hashable], argument: str) -> list[int]:
-        """Return the positions of elements in the domain. Raise ValueError for other elements of this argument."""
+        """Return the positions of an argument's elements in the domain. Raise ValueError for other elements."""
         try:
             return [self._positions[element] for element in elements]
         except KeyError as error:
@@ -301,7 +301,7 @@ def number_game(intervals: bool = False) -> ConceptLearner:
     domain = range(1, 101)
 
     def powers(base: int) -> list[int]:
-        # Without exponent 0, because the published posteriors are those of sets without 1.
+        # The exponent 0 is left out, because in the published game 1 is not a power.
         return [base**exponent for exponent in range(1, 7) if base**exponent <= 100]
 
     hypotheses = [

@@ -20,16 +20,16 @@ from spamnb.formulas.sums import ClassSums
 class DiscreteNB(SumClassifier):
     """A model whose scores are Σ_j x_j w_jc plus a constant.
 
-    With α = 0 a class has the probability 0 for a row with a value that no training row of the class has. A row that is
-    impossible in all classes has the posterior NaN. ``fit`` warns if this can happen.
+    With α = 0 a row has the probability 0 in a class if it has a value that no training row of the class has; ``fit``
+    warns if there can be such rows. A row with the probability 0 in all classes has the posterior NaN.
     """
 
     alpha: float | ArrayLike = 1.0
 
-    _is_nonnegative = True
+    _needs_nonnegative = True
     _poor_score = True
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, learned: Any) -> ClassSums:
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, previous: Any) -> ClassSums:
         return ClassSums.from_rows(self._encode(X), codes, n_classes, weight, None)
 
     def _encode(self, X: Any) -> Any:
@@ -40,7 +40,7 @@ class DiscreteNB(SumClassifier):
         log_prior = self._class_log_prior(sums.documents)
         alpha = check_alpha(self, sums.n_features)
         with np.errstate(divide="ignore", invalid="ignore"):  # log 0, and 0/0 of a class without rows
-            weights, absences = self._class_weights(sums, alpha)
+            weights, absences = self._column_weights(sums, alpha)
         weights = np.ascontiguousarray(weights.T)  # the order in which a product with X reads the weights
         constant, finite_parts = absences.sum(axis=1) if isinstance(absences, np.ndarray) else absences, None
         if not alpha.all() and not np.isfinite(weights).all():
@@ -48,12 +48,12 @@ class DiscreteNB(SumClassifier):
         self._weights_, self._constant_, self._finite_parts_ = weights, constant, finite_parts
         self.class_log_prior_ = log_prior
 
-    def _class_weights(self, sums: Any, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray | float]:
+    def _column_weights(self, sums: Any, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray | float]:
         """Return the weights w_jc (C, V), and the score of each column if it is absent, (C, V) or 0.0, in nats."""
         raise NotImplementedError
 
     def _split_infinite(self, sums: ClassSums, weights: np.ndarray, absences: np.ndarray | float) -> tuple[Any, Any]:
-        """Return the constant (C,) without infinite terms, and three arrays that replace the weights.
+        """Return the constant (C,) without infinite terms of columns, and three arrays that replace the weights.
 
         The three arrays are the finite weights (V, C), the signs (V, C) and the number of negative signs (C,). The sign
         is 1 if the presence of the column makes a row impossible in the class, and −1 if its absence does.
@@ -102,7 +102,7 @@ class MultinomialNB(DiscreteNB):
     Parameters
     ----------
     alpha : float or array of shape (n_features,), default=1.0
-        Pseudo-count. 0 is the maximum-likelihood estimate, which may warn.
+        Pseudo-count. With 0, the maximum-likelihood estimate, ``fit`` may warn.
     fit_prior, class_prior, prior_concentration : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
     binary : bool, default=False
@@ -139,7 +139,7 @@ class MultinomialNB(DiscreteNB):
     def _encode(self, X: Any) -> Any:
         return (X != 0).astype(np.int8) if self.binary else X
 
-    def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> tuple[np.ndarray, float]:
+    def _column_weights(self, sums: ClassSums, alpha: np.ndarray) -> tuple[np.ndarray, float]:
         total_alpha = alpha.sum() if alpha.ndim else alpha * sums.n_features
         return token_log_probability(sums.columns, sums.columns.sum(axis=1), total_alpha, alpha), 0.0
 
@@ -158,7 +158,7 @@ class BernoulliNB(DiscreteNB):
     Parameters
     ----------
     alpha : float or array of shape (n_features,), default=1.0
-        Pseudo-count. 0 is the maximum-likelihood estimate, which may warn.
+        Pseudo-count. With 0, the maximum-likelihood estimate, ``fit`` may warn.
     fit_prior, class_prior, prior_concentration : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
     binarize : float, default=0.0
@@ -193,14 +193,14 @@ class BernoulliNB(DiscreteNB):
     _: KW_ONLY
     binarize: float = 0.0
 
-    _is_nonnegative = False  # a negative value is below the threshold
+    _needs_nonnegative = False  # a negative value is below the threshold
 
     def _encode(self, X: Any) -> Any:
         check_number(self, "binarize", zero=True)
         return (self.binarize < X).astype(np.int8)
 
-    def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # A sum of weights can exceed the sum of the same weights in another order, because of rounding.
+    def _column_weights(self, sums: ClassSums, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # With sample weights ``columns`` can exceed ``documents`` by a rounding error.
         document_counts = np.minimum(sums.columns, sums.documents[:, None])
         absences = token_absence_log_probability(document_counts, sums.documents, alpha)
         return token_log_odds(document_counts, sums.documents, alpha), absences
@@ -217,7 +217,7 @@ class BernoulliNB(DiscreteNB):
 def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
     """Return the mutual information of each column's presence with the class.
 
-    scikit-learn's ``SelectKBest(spamnb.mutual_information)`` takes the best columns.
+    scikit-learn's ``SelectKBest(spamnb.mutual_information)`` selects the best columns.
 
     Parameters
     ----------
@@ -260,17 +260,17 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
 class CategoricalNB(DiscreteNB):
     """Naive Bayes of categories.
 
-    X contains category numbers from 0 to 2³¹ − 1; other numbers are rounded down. Sparse X is converted to dense X.
+    X contains category numbers from 0 to 2³¹ − 1. Fractions are rounded down. Sparse X is converted to dense X.
 
     Parameters
     ----------
     alpha : float or array of shape (n_features,), default=1.0
-        Pseudo-count. 0 is the maximum-likelihood estimate, which may warn.
+        Pseudo-count. With 0, the maximum-likelihood estimate, ``fit`` may warn.
     fit_prior, class_prior, prior_concentration : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
     min_categories : int or array of shape (n_features,), default=None
-        The minimum of K_j, the number of categories of column j, at least 1; None is 1. Rows that are learned or
-        classified later raise ValueError if a category is K_j or more.
+        Lower bound of K_j, the number of categories of column j. None is 1. Rows that are learned or classified later
+        raise ValueError if a category is K_j or more.
 
     See Also
     --------
@@ -299,8 +299,8 @@ class CategoricalNB(DiscreteNB):
     _: KW_ONLY
     min_categories: int | ArrayLike | None = None
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, learned: Any) -> ClassSums:
-        categories = self._count_categories(X) if learned is None else learned.categories
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, previous: Any) -> ClassSums:
+        categories = self._count_categories(X) if previous is None else previous.categories
         return ClassSums.from_rows(_encode_categories(X, categories), codes, n_classes, weight, categories)
 
     def _count_categories(self, X: np.ndarray) -> np.ndarray:
@@ -310,7 +310,7 @@ class CategoricalNB(DiscreteNB):
             raise ValueError(f"min_categories is {minimum!r:.60}: give a whole number above 0, or {n} of them")
         return np.maximum(X.max(axis=0) + 1, minimum)
 
-    def _class_weights(self, sums: Any, alpha: np.ndarray) -> tuple[np.ndarray, float]:
+    def _column_weights(self, sums: Any, alpha: np.ndarray) -> tuple[np.ndarray, float]:
         totals = sums.documents[:, None] + alpha * sums.categories
         category_alpha = np.repeat(np.broadcast_to(alpha, sums.n_features), sums.categories)
         return np.log(sums.columns + category_alpha) - np.repeat(np.log(totals), sums.categories, axis=-1), 0.0

@@ -56,12 +56,12 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
     _is_sparse_allowed = False
     _is_diagonal = False  # whether the features are independent
 
-    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, learned: Any) -> Scatter:
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, previous: Any) -> Scatter:
         return Scatter.from_rows(X, codes, n_classes, weight, self._is_diagonal)
 
     def _derive(self, sums: Scatter) -> None:
         if not np.isfinite(sums.scatter).all():
-            raise ValueError("the squares of X overflow: scale its columns to below 1e150")
+            raise ValueError("the squares of X overflow: scale the columns of X to below 1e150")
         self.class_log_prior_ = self._class_log_prior(sums.documents)
         self._cached_covariances: Covariances | None = None
 
@@ -214,7 +214,7 @@ class DiscriminantAnalysis(GaussianClassifier):
     shrinkage: float | str | None = "oas"
 
     def _shrink(self, covariance: np.ndarray, n: float, spread: float, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the shrunk covariance of ``n`` rows, and its W. Raise ValueError if it is singular.
+        """Return the covariance of ``n`` rows after ``shrinkage``, and its W. Raise ValueError if W does not exist.
 
         ``spread`` replaces tr Σ/d if all rows are equal.
         """

@@ -17,8 +17,8 @@ from spamnb.estimators.validation import check_number, feature_names
 from spamnb.formulas.cross_entropy import CrossEntropy, with_first_of_two
 from spamnb.formulas.softmax import softmax
 
-# A search that rounding ends has converged if no component of the gradient is above this, in nats. With tol=1e-15 and C
-# from 1 to 1e6 the largest component was 5e-8 on the iris, wine, breast cancer and digits data of scikit-learn.
+# nats: a search that stops because of rounding has converged if no component of the gradient is larger. With tol=1e-15
+# and C from 1 to 1e6 the largest was 5e-8 on the iris, wine, breast cancer and digits data of scikit-learn.
 ZERO_GRADIENT = 1e-6
 
 
@@ -62,12 +62,12 @@ class LogisticRegression(DecisionFunction):
     -----
     P(c|x) = σ(wᵀx + b) for two classes, and the softmax of w_cᵀx + b_c for more. ``fit`` minimises Σ_n E_n + |w|²/(2C)
     with E_n = −ln P(y_n|x_n) in nats, by Newton's method; b is not penalised. Without a penalty the likelihood of
-    linearly separable rows has no maximum, and w grows without limit. If the gradient is still large at the end, there
-    is a RuntimeWarning.
+    linearly separable rows has no maximum, and w grows without limit. ``fit`` gives a RuntimeWarning if the gradient is
+    still large at the end.
 
     ``partial_fit`` takes a step w ← w − ``eta`` s_n ∇E_n for each row in the order of X, without a penalty. s_n is the
     weight of the row, and ∇E_n = (P(·|x_n) − t_n) x_nᵀ, where t_n is 1 for the class of the row and 0 for the others.
-    The first call begins at w = 0, and a call after ``fit`` continues from its result.
+    The first call begins at w = 0, and a call after ``fit`` at the w of ``fit``.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.3.
 

@@ -1,6 +1,6 @@
 """Checks of X, y, sample_weight and parameters.
 
-Several error messages have scikit-learn's wording, because its conformance checks look for it.
+Several error messages have the words that scikit-learn's conformance checks look for.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-# The largest category number of a column. The categories of all columns are numbered one after another in 64 bits; with
-# this bound they suffice for 2³² columns.
-MAX_CATEGORIES = 2**31 - 1
+# The largest category number. The categories of all columns are numbered one after another, and with this bound numbers
+# of 64 bits suffice for 2³² columns.
+MAX_CATEGORY = 2**31 - 1
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -22,7 +22,7 @@ class NotFittedError(ValueError, AttributeError):
 
 
 def _scikit_learn_exception(name: str, default: type) -> Any:
-    """Return scikit-learn's exception of this name if scikit-learn is loaded, because its tools catch no other."""
+    """Return scikit-learn's exception of this name, or ``default`` if scikit-learn is not loaded."""
     return getattr(sys.modules.get("sklearn.exceptions"), name, default)
 
 
@@ -42,7 +42,7 @@ def feature_names(X: Any) -> np.ndarray | None:
 
 
 def check_matrix(X: Any, estimator: Any) -> Any:
-    """Return X (n, V) as an array of finite numbers, numpy's or CSR, with at least one row and one column.
+    """Return X (n, V) as a numpy array or CSR array of finite numbers, with at least one row and one column.
 
     X is copied only if necessary. Category numbers become int64. Raise ValueError or TypeError if the estimator does
     not accept X.
@@ -68,11 +68,11 @@ def check_matrix(X: Any, estimator: Any) -> Any:
         if length < 1:
             raise ValueError(f"Found array with {length} {unit} (shape={X.shape}) while a minimum of 1 is required.")
     _check_finite(values, "X")
-    if estimator._is_nonnegative and values.min(initial=0) < 0:
+    if estimator._needs_nonnegative and values.min(initial=0) < 0:
         raise ValueError(f"Negative values in data passed to {model} (input X).")
-    if estimator._is_categorical and values.max(initial=0) > MAX_CATEGORIES:
+    if estimator._is_categorical and values.max(initial=0) > MAX_CATEGORY:
         raise ValueError(
-            f"Category numbers in data passed to {model} are at most {MAX_CATEGORIES}, but X has {values.max():g}: "
+            f"Category numbers in data passed to {model} are at most {MAX_CATEGORY}, but X has {values.max():g}: "
             "number the categories of each column from 0 on."
         )
     if not estimator._is_categorical:
@@ -81,7 +81,7 @@ def check_matrix(X: Any, estimator: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NA or NaT, as which pandas and numpy read an empty cell."""
+    """Return whether a value is None, NaN, NA or NaT, which stand for an empty cell in pandas and numpy."""
     is_nan = isinstance(value, float) and value != value
     return is_nan or type(value).__name__ in ("NoneType", "NAType", "NaTType")
 
@@ -125,9 +125,9 @@ def check_labels(y: Any, model: str) -> np.ndarray:
 
 
 def check_weight(weight: Any, n: int) -> np.ndarray | None:
-    """Return sample_weight as float64 of shape (n,), or None if it is None. Raise ValueError for wrong weights.
+    """Return sample_weight as float64 of shape (n,). Raise ValueError for wrong weights.
 
-    Without weights the sums of whole numbers are whole numbers.
+    None stays None, because weights of 1.0 would turn sums of whole numbers into floats.
     """
     if weight is None:
         return None
@@ -146,7 +146,7 @@ def check_weight(weight: Any, n: int) -> np.ndarray | None:
 
 
 def check_number(estimator: Any, name: str, *, zero: bool = False, infinite: bool = False) -> None:
-    """Raise ValueError if a parameter is not a finite number above 0. ``zero`` and ``infinite`` also allow these."""
+    """Raise ValueError if a parameter is not a finite number above 0. ``zero`` allows 0, ``infinite`` infinity."""
     value = getattr(estimator, name)
     number = float(value) if isinstance(value, Real) else np.nan
     if not (0 < number < np.inf or (zero and number == 0) or (infinite and number == np.inf)):
@@ -161,7 +161,7 @@ def check_whole(name: str, value: Any, minimum: int) -> None:
 
 
 def check_alpha(estimator: Any, n_features: int) -> np.ndarray:
-    """Return the parameter ``alpha`` as an array () or (V,). Raise ValueError if it is wrong."""
+    """Return the parameter ``alpha`` as an array () or (V,). Raise ValueError for a wrong ``alpha``."""
     alpha = np.asarray(estimator.alpha)
     is_allowed = alpha.dtype.kind in "iuf" and bool(((alpha >= 0) & (alpha < np.inf)).all())
     if not is_allowed or alpha.shape not in ((), (n_features,)):
@@ -181,7 +181,7 @@ def _to_numbers(X: Any) -> Any:
         raise ValueError("Complex data not supported: X is complex.")
     if X.dtype.kind == "b":
         return X.astype(np.int8)
-    # An array of objects may contain numbers. For other objects this raises TypeError or ValueError.
+    # An array of objects may contain numbers. For other objects ``astype`` raises TypeError or ValueError.
     return X if X.dtype.kind in "iuf" else X.astype(float)
 
 

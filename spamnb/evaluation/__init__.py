@@ -1,4 +1,1 @@
-"""Evaluation: protocols that classify messages with models that did not learn them, and figures of the results.
-
-The same functions compute the figures of every filter.
-"""
+"""Evaluation: protocols that classify messages with models that did not learn them, and figures of the results."""

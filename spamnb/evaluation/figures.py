@@ -26,12 +26,12 @@ class ClassFigures(NamedTuple):
 
 
 class SpamFigures(NamedTuple):
-    """Figures of good mail lost and spam let through."""
+    """Figures of good mail lost (hm) and spam let through (sm)."""
 
     hm: Estimate
     sm: Estimate
     one_minus_roca: Estimate
-    sm_at_hm: Estimate  # the least sm% at which hm% is at most HM_LIMIT
+    sm_at_hm: Estimate  # the least sm of all thresholds that lose at most intervals.HM_LIMIT percent of the good mail
     unsure_ham: float  # percent of the ham
     unsure_spam: float  # percent of the spam
 

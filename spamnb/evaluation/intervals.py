@@ -1,15 +1,15 @@
 """95 % intervals of error rates.
 
-hm%, sm% and accuracy are rates of independent events, and have exact binomial intervals. The intervals of other figures
-are computed by resampling the messages (bootstrap), on the logit scale, as in the TREC spam track.
+hm% (good mail lost), sm% (spam let through) and accuracy are rates of independent events, and have exact binomial
+intervals. The intervals of other figures are computed by resampling the messages (bootstrap), on the logit scale, as in
+the TREC spam track.
 
-The bootstrap is not used for rates of events, because it fails at the low error rates of filters. With one of 1,000
-good messages lost its interval was .030 to .329 %, and the exact interval is .0025 to .556 %. At a true rate of .02 %
-the bootstrap's interval contained the rate in 82 of 100 corpora.
+The bootstrap is not used for rates of events, because it fails at the low error rates of filters. For one of 1,000 good
+messages lost the bootstrap's interval is .030 to .329 %, and the exact interval .0025 to .556 %. At a true rate of
+.02 % the bootstrap's interval contained the rate in 82 of 100 corpora.
 
-For the ROC ham and spam are resampled separately, so that each replicate has both. To resample n messages with
-replacement is one multinomial draw over the distinct outcomes. So messages are sorted only once, and 1000 replicates of
-75,000 messages take a fraction of a second.
+For the ROC ham and spam are resampled separately, so that each replicate has both. Resampling with replacement is one
+multinomial draw of the numbers of messages at each step of the ROC.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spamnb.evaluation.metrics import RocCounts, least_missed_spam, misordered_share
 
-REPLICATES = 1000  # the standard deviation of so many samples has a relative error of 1/√2000, about 2 %
+REPLICATES = 1000  # the standard deviation of 1000 samples has a relative error of 1/√2000, about 2 %
 Z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution
 HM_LIMIT = 0.1  # percent of good mail that may be lost: one in a thousand, as in the TREC spam track
 _MAX_CELLS = 4_000_000  # counts of each class that are drawn at once: 64 MB for ham and spam
@@ -104,9 +104,9 @@ class RocEstimates(NamedTuple):
 def roc_estimates(steps: RocCounts, replicates: int = REPLICATES, seed: int = 0) -> RocEstimates:
     """Return 1-ROCA% and sm% at HM_LIMIT with intervals, from one resampling.
 
-    sm% at HM_LIMIT has an interval only from 3,688 good messages on. With fewer, more than 1/40 of the samples have no
-    message of the highest 0.1 %, and resampling underestimates the spread of the threshold. With 500 and 1,000 good
-    messages the intervals contained the true rate only 65 and 81 times in 100.
+    sm% at HM_LIMIT has an interval only from 3,688 good messages on. With fewer, more than 1/40 of the replicates have
+    none of the 0.1 % of good mail with the highest scores, and the interval is too narrow. With 500 and 1,000 good
+    messages it contained the true rate only 65 and 81 times in 100.
     """
     ham, spam = int(steps.ham.sum()), int(steps.spam.sum())
     if not ham or not spam:
@@ -130,5 +130,5 @@ def roc_estimates(steps: RocCounts, replicates: int = REPLICATES, seed: int = 0)
     if (1 - HM_LIMIT / 100) ** ham > 0.025:
         return RocEstimates(area, Estimate(exact.value))
     resampled = bootstrap_interval(value, np.concatenate(missed), spam, spam)
-    # With few events the bootstrap's interval is too narrow, as the module's docstring says.
+    # With few events the bootstrap's interval is too narrow.
     return RocEstimates(area, Estimate(exact.value, min(exact.low, resampled.low), max(exact.high, resampled.high)))

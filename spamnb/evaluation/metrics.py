@@ -1,7 +1,7 @@
 """Metrics of verdicts, of scores and of probabilities: arrays in, numbers out.
 
 Verdicts: confusion matrix, precision and recall, and McNemar's exact test. Classes are numbers 0..C−1, and the verdict
-−1 is "unsure". An unsure verdict is never right. It is not spam either, because the mail is delivered.
+−1 is "unsure". An unsure verdict is never right, and is not the verdict spam, because the mail is delivered.
 
 Scores: the receiver operating characteristic (ROC), which is the errors at every threshold. Labels are booleans, True
 for spam. Only the order of the scores counts, and spam should have higher scores. Counts are integers, so areas have no
@@ -105,10 +105,7 @@ def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
 
 
 class RocCounts(NamedTuple):
-    """Number of ham and spam, (r,) each, at the steps of a falling threshold.
-
-    All figures of scores in this file can be computed from these numbers.
-    """
+    """Number of ham and spam, (r,) each, at the steps of a falling threshold."""
 
     ham: NDArray[np.int64]
     spam: NDArray[np.int64]
@@ -117,7 +114,7 @@ class RocCounts(NamedTuple):
 def roc_counts(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
     """Return the steps of a threshold that falls from the highest to the lowest score.
 
-    Messages with equal scores are one step. Neighbouring steps with messages of only one class are merged, which
+    Messages with equal scores are one step. Neighbouring steps that have only ham, or only spam, are merged, which
     changes no figure. A good filter has some hundred steps for 75,000 messages, so 1000 replicates are computed fast.
 
     >>> roc_counts([False, False, True, False, True, True], [0.1, 0.2, 0.3, 0.6, 0.6, 0.9])
@@ -147,9 +144,10 @@ def misordered_share(steps: RocCounts) -> NDArray[np.float64]:
     """
     ham, spam = np.asarray(steps.ham), np.asarray(steps.spam)
     above = np.cumsum(ham, axis=-1)
-    twice = ((2 * above - ham) * spam).sum(axis=-1)
-    pairs = 2 * ham.sum(axis=-1) * spam.sum(axis=-1)
-    return np.divide(twice, pairs, out=np.full(np.shape(twice), np.nan), where=pairs > 0)
+    twice_misordered = ((2 * above - ham) * spam).sum(axis=-1)
+    twice_pairs = 2 * ham.sum(axis=-1) * spam.sum(axis=-1)
+    out = np.full(np.shape(twice_pairs), np.nan)
+    return np.divide(twice_misordered, twice_pairs, out=out, where=twice_pairs > 0)
 
 
 def one_minus_roca(is_spam: ArrayLike, scores: ArrayLike) -> float:

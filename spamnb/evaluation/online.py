@@ -44,10 +44,10 @@ def evaluate_stream(
             with one_message(entry.name, on_unreadable):
                 message = classifier.read(raw)
                 classification = classifier.classify(message, tokens=0, posterior=False)
-                if classification.verdict != entry.label:  # evidence takes time, and only errors need it
+                if classification.verdict != entry.label:  # evidence is computed only for errors, because it takes time
                     classification = classifier.classify(message, tokens=EVIDENCE, posterior=False)
                 row = EvaluatedMessage.of(entry.name, entry.label, classification, raw)
-                row = row._replace(unknown=_score_new_class(row, classifier))
+                row = row._replace(new_class_score=_score_new_class(row, classifier))
                 classifier.learn(entry.label, message, classification=classification)
                 rows.append(row)
             on_progress(done)
@@ -73,8 +73,8 @@ def evaluate_model(
 ) -> Result:
     """Classify labelled messages with a model that learns nothing from them.
 
-    Messages that the model has learned are skipped, because it recognises them. Raise SpamnbError if it has learned all
-    messages, or if it does not have one of their classes.
+    Messages that the model has learned are skipped, because the model recognises them. Raise SpamnbError if the model
+    has learned all messages, or if the class of a message is not a class of the model.
     """
     rows: list[EvaluatedMessage] = []
     classes = classifier.store.totals().classes

@@ -1,7 +1,4 @@
-"""The result of an evaluation: verdict, scores and probabilities of each message.
-
-All tables and figures are computed from these, so that different filters and protocols can be compared.
-"""
+"""The result of an evaluation: verdict, scores and probabilities of each message."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ class EvaluatedMessage(NamedTuple):
     scores: Mapping[str, float]
     probabilities: Mapping[str, float]
     evidence: Sequence[tuple[str, float]] = ()  # (token, nats), heaviest first
-    unknown: float = -np.inf  # score of the classes that the model had not learned
+    new_class_score: float = -np.inf  # score of the classes that the model did not have
     sender: str = ""
     subject: str = ""
     date: str = ""  # text of the Date field
@@ -58,7 +55,7 @@ class Result:
     """Evaluation of n messages of C classes.
 
     ``truth`` and ``verdicts`` (n,) are class numbers, and the verdict −1 is unsure. ``scores`` (n, C) are in nats.
-    ``spam`` is the class of hm% and sm%. ``errors`` are the messages with a wrong verdict, by row.
+    ``spam`` is the name of the class of spam. ``errors`` are the messages with a wrong verdict, by row.
     """
 
     protocol: str
@@ -91,7 +88,7 @@ class Result:
 
     @cached_property
     def margins(self) -> NDArray[np.float64]:
-        """Return the log-odds of each class by the scores, in nats, (n, C).
+        """Return the log-odds of each class, computed from the scores, in nats, (n, C).
 
         Messages are ranked by these margins and not by probabilities, because many probabilities are rounded to 1.
         """
@@ -99,7 +96,7 @@ class Result:
 
 
 def make_result(messages: Sequence[EvaluatedMessage], protocol: str, spam: str = "spam") -> Result:
-    """Return the result of messages. A class that a model had not learned has the score ``unknown`` and probability 0.
+    """Return the result of messages. A class that a model did not have gets ``new_class_score`` and probability 0.
 
     >>> sure = EvaluatedMessage("in/1", "ham", "ham", {"ham": 0.0, "spam": -3.0}, {"ham": 0.9, "spam": 0.1})
     >>> unsure = EvaluatedMessage("in/2", "spam", "unsure", {"ham": 0.0, "spam": 0.0}, {"ham": 0.5, "spam": 0.5})
@@ -112,7 +109,7 @@ def make_result(messages: Sequence[EvaluatedMessage], protocol: str, spam: str =
     column = {name: c for c, name in enumerate(classes)}
     scores, probabilities = np.zeros((2, len(messages), len(classes)))
     for i, message in enumerate(messages):
-        scores[i] = message.unknown
+        scores[i] = message.new_class_score
         for name, score in message.scores.items():
             scores[i, column[name]] = score
         for name, probability in message.probabilities.items():

@@ -29,7 +29,7 @@ class TruthAndVerdict(NamedTuple):
     verdict: str
 
 
-Verdicts = dict[str, TruthAndVerdict]  # by name
+Verdicts = dict[str, TruthAndVerdict]  # by the name of the message
 
 
 def write_scores(result: Result, path: str | Path) -> None:
@@ -48,7 +48,7 @@ def write_scores(result: Result, path: str | Path) -> None:
 
 def _rows(result: Result) -> Iterable[tuple[str, str, str]]:
     """Yield the name, the true class and the verdict of each message."""
-    verdict_names = [*result.classes, UNSURE]  # the number of UNSURE is −1
+    verdict_names = [*result.classes, UNSURE]  # the verdict −1 is the last name
     for name, truth, verdict in zip(result.names, result.truth.tolist(), result.verdicts.tolist()):
         yield escape(name), verdict_names[truth], verdict_names[verdict]
 

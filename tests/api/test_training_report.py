@@ -85,7 +85,7 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
     ]
     assert lines({("ham", "unsure"): 9})[1:] == ["The only class is 'ham'. Learn messages of another class, too."]
     said = lines(GOOD, spam="junk", doubtful=1)
-    assert "  there is no class 'junk', so all errors cost the same; the setting spam chooses it" in said
+    assert "  there is no class 'junk', so all errors cost the same; the setting 'spam' names it" in said
     assert "  1 message was not learned, because the other messages contradict the label." in said
     assert not any("good mail" in line or "copies" in line for line in said)
 

@@ -140,7 +140,7 @@ def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path:
         (lambda mail, model: spamnb.evaluate(mail, split="half"), "split is 'half': give a fraction"),
         (lambda mail, model: spamnb.evaluate(mail, folds=999), "give folds from 2"),
         (lambda mail, model: spamnb.evaluate(mail, spam="trian"), "spam is 'trian': no class has this name"),
-        (lambda mail, model: spamnb.evaluate(mail, online=True, dask="local"), "dask: with online=True and model"),
+        (lambda mail, model: spamnb.evaluate(mail, online=True, dask="local"), "dask: with online=True or model"),
         (lambda mail, model: spamnb.train(mail, "m", workers=2, dask="tcp://x:1"), "workers is for threads"),
         (lambda mail, model: spamnb.train(mail, model), "exists already; force=True replaces it"),
         (lambda mail, model: spamnb.train(mail, "/dev/null/m"), "there is no folder /dev/null"),

@@ -252,7 +252,7 @@ def test_what_a_cluster_cannot_do_is_refused_before_it_is_asked(folder: Path, tm
         train(folder, tmp_path / "model", dask=nowhere, workers=2)
     with pytest.raises(SpamnbError, match="workers is for threads of this machine"):
         evaluate(folder, dask=nowhere, workers=2)
-    with pytest.raises(SpamnbError, match="dask: with online=True and model messages are classified one by one"):
+    with pytest.raises(SpamnbError, match="dask: with online=True or model messages are classified one by one"):
         evaluate(folder, dask=nowhere, online=True)
 
 

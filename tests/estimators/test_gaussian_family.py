@@ -187,7 +187,7 @@ def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
     fitted = clone(model).fit(X, y)
     with pytest.raises(ValueError, match="were not learned"):
         fitted.forget(X[:1] + 1000, y[:1])
-    with pytest.raises(ValueError, match="overflow: scale its columns"):
+    with pytest.raises(ValueError, match="overflow: scale the columns of X"):
         fitted.partial_fit(X * 1e160, y)
     np.testing.assert_array_equal(fitted.predict_proba(X), clone(model).fit(X, y).predict_proba(X))
 
