@@ -86,7 +86,7 @@ def begin(record: MailboxRecord, note: str = "") -> list[bytes]:
     """Record moves of all new mail to Junk without moving it, and return the digests of this mail."""
     into = record.mailbox.junk()
     raws = {new: raw for new, raw in record.mailbox.read(record.new_messages()) if isinstance(raw, bytes)}
-    mark, source, target = record.mailbox.mark(into), record.mailbox.key(record.mailbox.inbox), record.mailbox.key(into)
+    mark, source, target = record.mailbox.mark(into), *map(record.mailbox.folder_key, (record.mailbox.inbox, into))
     moves = [
         Move(source, each.key, identity, digest(raws[each]), target, mark, True, note)
         for each, identity in record.mailbox.identities([*raws])

@@ -29,11 +29,11 @@ def classify_parallel(
 
     The first messages are classified by ``classifier`` in this thread, the others by ``workers`` threads (default: one
     per processor), each of which opens the same file. ``describe`` runs in the thread that classified the message.
-    ``tokens`` limits the evidence of each message (None: all of it).
+    ``tokens`` limits the evidence of each message (None: all). ``posterior`` adds probabilities before calibration.
     """
 
     def classify_part(model: Classifier, part: list[Entry]) -> list[T | OSError]:
-        """Return the description of each message, or an OSError if the message cannot be read."""
+        """Return the description of each message, or an OSError for a message that failed."""
         results: list[T | OSError] = []
 
         def classify_batch(batch: list[NumberedMessage]) -> list[T]:
@@ -43,7 +43,7 @@ def classify_parallel(
         def add_error(name: str, error: Exception) -> None:
             results.append(OSError(0, reason(error), name))
 
-        # A part of 256 messages may have 2.6 GB of photographs, so it is read in batches.
+        # 256 messages with photographs may have 2.6 GB, so a part is read in batches.
         for _, descriptions in work_in_batches(part, classify_batch, add_error, len(part), MAX_PART_BYTES):
             results += descriptions
         return results

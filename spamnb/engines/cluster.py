@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10  # to wait for the scheduler, and then for a first worker, so that a wrong address is reported soon
 CLOSE_SECONDS = 1  # to wait until the scheduler closes the connection, because no result depends on it
-ADDRESSES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
+SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 MAX_PART_MESSAGES = 5000  # some 40 MB of memory: smaller parts repeat more tokens, larger ones leave workers idle
 MAX_PART_BYTES = 1 << 24  # bytes of mail, for entries that carry their content
 
@@ -57,11 +57,11 @@ def token_versions() -> dict[str, str]:
 
 
 def count_part(part: list[Entry], options: TokenOptions, expected: dict[str, str]) -> tuple[TokenArray, Counted]:
-    """Count a part of the mail on a worker. Raise SpamnbError if its versions are not the expected ones."""
+    """Count a part of the mail on a worker. Raise SpamnbError if the worker's versions are not the expected ones."""
     for name, version in token_versions().items():
         if version != expected[name]:
             raise SpamnbError(
-                f"the worker on {gethostname()} has {name} {version}, here it is {expected[name]};"
+                f"{name}: {version} on the worker {gethostname()}, {expected[name]} here;"
                 " install the same on all machines"
             )
     vocabulary = SharedVocabulary()
@@ -84,7 +84,7 @@ class Cluster:
 
         def submit(part: list[Entry]) -> Future[tuple[TokenArray, Counted]]:
             count = partial(count_part, list(map(_make_absolute, part)), options, token_versions())
-            # Dask reports this key if the part ends its workers. Each key is unique, because Dask runs equal keys once.
+            # Dask reports this key if workers died with the part. The key is unique, because Dask runs equal keys once.
             key = f"the part of the mail from {part[0].name} to {part[-1].name} ({uuid4().hex})"
             future: Future[tuple[TokenArray, Counted]] = executor.submit(count, key=key)
             return future
@@ -137,13 +137,13 @@ def cluster(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
                     tell(f"progress of the cluster: {client.dashboard_link}")
                 yield Cluster(client, address)
         finally:
-            with suppress(TimeoutError):  # a scheduler that does not answer cannot be closed
+            with suppress(TimeoutError):  # a scheduler that does not answer cannot close the connection
                 client.close(timeout=CLOSE_SECONDS)
 
 
 def _read_address(address: str) -> str:
     """Return the address of a scheduler; raise SpamnbError if this is neither an address nor a scheduler file."""
-    if address.startswith(ADDRESSES):
+    if address.startswith(SCHEMES):
         return address
     path = Path(address).expanduser()
     try:

@@ -15,7 +15,7 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster
 
-Progress = Callable[[int], None]  # called with the number of messages that are counted
+Progress = Callable[[int], None]  # called with the number of messages that were counted so far
 
 
 def count_parallel(

@@ -1,6 +1,6 @@
 """Process parts of the entries in threads, and yield the results in the order of the parts.
 
-Threads suffice, because messages are read without Python's lock. After an error or Ctrl-C, only parts that a thread
+Threads suffice, because messages are read without the GIL. After an error or Ctrl-C, only parts that a thread
 has begun are finished.
 """
 
@@ -21,7 +21,7 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-MAX_PART_MESSAGES = 256  # of a part; larger parts take more memory and are hardly faster
+MAX_PART_MESSAGES = 256  # larger parts take more memory and are hardly faster
 MAX_PART_BYTES = 1 << 22  # bytes of mail in a part, for entries that carry their content
 PARTS_AHEAD = 3  # parts that are submitted for each worker, so that no worker waits for a part
 
@@ -52,11 +52,11 @@ class PerThread(threading.local, Generic[T]):
 
 @contextmanager
 def threads(n: int) -> Iterator[ThreadPoolExecutor]:
-    """Return an executor of ``n`` threads. When the context ends, calls that have not begun are cancelled.
+    """Yield an executor of ``n`` threads. When the context ends, calls that have not begun are cancelled.
 
     Raises SpamnbError if there is too little memory.
     """
-    from concurrent.futures import ThreadPoolExecutor  # takes 5 ms, and one message does not need it
+    from concurrent.futures import ThreadPoolExecutor  # importing this takes 5 ms, and one message does not need it
 
     executor = ThreadPoolExecutor(n, "spamnb")
     try:

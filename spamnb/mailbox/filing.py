@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from spamnb.reader.read_message import ReadMessage
 
 MAX_UNCHECKED_MOVES = 20  # messages that a run may always move, because more than half of a small mailbox may be spam
-BATCH_MESSAGES, BATCH_BYTES = 32, 4 << 20  # moved together: one request to an account, and bounded memory
+BATCH_MESSAGES, BATCH_BYTES = 32, 4 << 20  # bounds on the messages that one request to an account moves
 
 
 class SortResult(NamedTuple):
-    """A classified message where it is now, and the folder that it was moved to (None: it stays)."""
+    """A classified message, and the folder for its verdict, into which it is moved (None: the message stays)."""
 
-    message: MailboxMessage
+    message: MailboxMessage  # after the move if the mailbox knows it, otherwise before the move
     mail: ReadMessage
     classification: Classification
     target: Folder | None
@@ -69,7 +69,7 @@ class LearnResult(NamedTuple):
 class Filing:
     """The record of a mailbox and the model that classifies its mail.
 
-    Classifications and corrections are written into the journal. ``junk`` is the person's name of the folder of spam.
+    Classifications and corrections are written into the journal. ``junk`` is the folder of spam that the person chose.
     """
 
     record: MailboxRecord
@@ -79,7 +79,7 @@ class Filing:
 
     @contextmanager
     def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[int]:
-        """Lock the mailbox for other spamnb processes, and yield the number of moves that are finished now."""
+        """Lock the mailbox against other spamnb processes, finish interrupted moves, and yield their number."""
         with self.record.lock(timeout) as finished:
             self._write_entries(journal_entries(self.record.mailbox, finished, self.junk))
             yield len(finished)
@@ -90,18 +90,18 @@ class Filing:
         """Classify new mail, or ``everything`` in the inbox, move it to the folder of its verdict, and yield it.
 
         Mail stays if ``folders`` has no folder for its verdict. A batch is written into the record before its messages
-        are yielded. No message is read after ``stopped``. A message that a person moved back is not classified again.
+        are yielded. A message that a person moved back is not classified again.
         """
         messages = self.record.new_messages(everything)
         if not everything and not self.record.dry_run and len(messages) > MAX_UNCHECKED_MOVES:
             self._check_share(messages, folders)
-        run_digests: set[bytes] = set()  # a message with one of these is a second copy, and was not moved back
+        run_digests: set[bytes] = set()  # another message with such a digest is a copy, which nobody moved back
         batches: dict[str, list[SortResult]] = {}  # by verdict
         for message, raw in self.record.mailbox.read(messages):
             if stopped():
                 return
             if isinstance(raw, OSError):
-                if not isinstance(raw, FileNotFoundError):  # a mail reader moved the message after it was listed
+                if not isinstance(raw, FileNotFoundError):  # FileNotFoundError: a mail reader moved the message
                     self.record.report(message.name, raw)
                 continue
             raw_digest = b""
@@ -148,14 +148,14 @@ class Filing:
                 return
 
     def _move_batch(self, batch: list[SortResult]) -> list[SortResult]:
-        """Move messages to the folder of their verdict, if there is one, and return those that are there now."""
+        """Move messages to their target, if they have one, and return them without those that could not be moved."""
         target = batch[0].target
         messages = [(result.message, result.mail.digest) for result in batch]
         entries = {result.message: result.entry for result in batch if result.entry is not None}
         new_messages: dict[MailboxMessage, MailboxMessage | None] = {message: message for message, _ in messages}
         if target is None:
             self.record.add_classified(messages)
-        else:  # the journal's entries are recorded before, so that the run after a kill can write them
+        else:  # the notes are in the record before the move, so that the run after a kill can write the journal
             notes = {message: encode_entry(entry) for message, entry in entries.items()}
             new_messages = self.record.move(messages, target, notes)
         mailbox = self.record.mailbox
@@ -199,7 +199,7 @@ class Filing:
 
 
 def journal_entries(mailbox: Mailbox, finished: Mapping[Move, MailboxMessage], junk: str) -> list[JournalEntry]:
-    """Return the journal's entries of interrupted moves that are finished now."""
+    """Return the journal's entries of finished moves."""
     return [
         entry.with_place(journal_place(mailbox, message.folder, message, junk))
         for move, message in finished.items()
@@ -208,7 +208,7 @@ def journal_entries(mailbox: Mailbox, finished: Mapping[Move, MailboxMessage], j
 
 
 def journal_place(mailbox: Mailbox, folder: Folder, message: MailboxMessage | None, junk: str) -> Place:
-    """Return the place of a message for the journal. It is NOWHERE if `Mailbox.format_path` has no path for it."""
+    """Return the place of a message for the journal. The place is NOWHERE without a `Mailbox.format_path`."""
     path = mailbox.format_path(folder, message)
     role = INBOX if folder.path == mailbox.inbox.path else JUNK if folder.path == mailbox.junk().path else OTHER
     return Place(path, mailbox.address, folder.name, role, junk) if path else NOWHERE

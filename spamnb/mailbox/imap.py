@@ -1,9 +1,9 @@
 """An IMAP account as a mailbox: ``ImapReader`` reads it, and this module moves mail and waits for new mail.
 
 A move is MOVE, or COPY and then EXPUNGE by UID. EXPUNGE without UIDs would also remove messages that others marked as
-deleted. No move is requested twice: after a lost connection, `settle` finds out whether it was done.
+deleted. No move is requested twice: after a lost connection, `settle` finds out whether the move was done.
 
-The key of a message is its UIDVALIDITY and UID. The mark of a folder is the highest key that a message in it may have.
+The key of a message is its UIDVALIDITY and UID. The mark of a folder is the highest key so far (UIDNEXT - 1).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from spamnb.sources.mailbox import Folder, MailboxMessage
 # The first 512 bytes of these fields, which contain the first Received field.
 _IDENTITY_FIELDS = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
 _HEADER = "BODY.PEEK[HEADER]<0.16384>"  # the first bytes of a header of sent mail, which contain To
-_MOVE_SECONDS = 300.0  # that a server may be silent while it moves mail, because a move cannot be requested again
-_IDLE_SECONDS = 30.0  # of one IDLE, because a message that comes while IDLE begins is announced only when it ends
+_MOVE_SECONDS = 300.0  # how long a server may be silent while it moves mail: long, because no move is requested twice
+_IDLE_SECONDS = 30.0  # length of an IDLE, at whose end a message is announced that came while this IDLE began
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
-_MAX_MISSING = 100  # recorded messages that may be missing before all of a folder is listed, because that is slow
+_MAX_MISSING = 100  # recorded messages that may be missing in a folder before the whole folder is listed, which is slow
 _MAX_LOOKUP = 100  # newest messages that `lookup` returns, because the caller reads them one by one
 
 
@@ -64,7 +64,7 @@ class ImapMailbox(ImapReader):
     def is_below(self, folder: Folder, parent: Folder) -> bool:
         return folder.path == parent.path or folder.path.startswith(parent.path + self.separator)
 
-    def key(self, folder: Folder) -> str:
+    def folder_key(self, folder: Folder) -> str:
         return folder.path
 
     def mark(self, folder: Folder) -> str:
@@ -79,7 +79,7 @@ class ImapMailbox(ImapReader):
         return list(self.sizes([self.make_message(folder, uid) for uid in uids if uid.validity == validity]))
 
     def lookup(self, path: str, message_id: str) -> list[MailboxMessage]:
-        """Return the newest messages with this Message-ID, or without a Message-ID the newest messages."""
+        """Return the newest messages with this Message-ID, or the newest of all if ``message_id`` is empty or odd."""
         folder = self.find_folder(path)
         if not self.exists(folder):
             return []
@@ -95,8 +95,8 @@ class ImapMailbox(ImapReader):
     def identities(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Yield digests of header fields.
 
-        The first Received field is written by the person's server. So no sender can write a message with the identity
-        of a message in Junk, which would be learned as good mail.
+        A message in the inbox with the identity of a message in Junk counts as moved by the person, and is learned as
+        good mail. No sender can forge this identity, because the person's server writes the first Received field.
         """
         for message, fields in self.fetch_items(messages, _IDENTITY_FIELDS, b"BODY[HEADER", FIELD_BATCH):
             if isinstance(fields, bytes):
@@ -104,7 +104,7 @@ class ImapMailbox(ImapReader):
                 yield message, blake2b(content, digest_size=16, usedforsecurity=False).digest()
 
     def list_new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """Return the unseen messages of the inbox."""
+        """Return the ``waiting`` messages and the unseen messages after ``mark``; and the present mark."""
         earlier = self.find(self.inbox, waiting)
         unseen = self.messages(self.inbox, _first_uid(mark, self.open_folder(self.inbox)), ["UNSEEN"])
         return list(dict.fromkeys([*earlier, *unseen])), _format_mark(self.open_folder(self.inbox))
@@ -129,7 +129,7 @@ class ImapMailbox(ImapReader):
         if not self.retry(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS")):
             raise SpamnbError(f"{self.display_name}: the server has neither MOVE nor UIDPLUS, so mail cannot be moved")
         with self.connected(seconds=_MOVE_SECONDS) as client:
-            # Select the folder again, because only then the server says which messages were removed.
+            self._open = None  # the folder is selected again, because only then all removed messages are known
             self.select_folder(client, messages[0].folder, messages[0].location.validity, writable=True)
             answers = client.fetch([message.location.uid for message in messages], ["UID"])
         present = [message for message in messages if message.location.uid in answers]
@@ -150,10 +150,10 @@ class ImapMailbox(ImapReader):
         for (source, target, identity), group in groups.items():
             copies = self._find_copies(Folder(target, target), identity, [move.mark for move in group])
             originals = {move: self._find_original(Folder(source, source), move) for move in group}
-            # Copies of messages that are still in their folder.
+            # One copy belongs to each original that is gone, the other copies to originals that are not.
             n_copies = len(copies) - sum(message is None for message in originals.values())
             for move, message in originals.items():
-                if message is None:  # it was moved, or somebody moved it to another folder
+                if message is None:  # this program or somebody else moved it
                     yield move, copies[0] if copies else None
                 elif n_copies > 0 and self._is_copied(message, copies):
                     self.open_folder(message.folder, message.location.validity, writable=True)

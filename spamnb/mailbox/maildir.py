@@ -1,8 +1,8 @@
 """A Maildir as a mailbox. The ``location`` of a message is the path of its file.
 
 In the layout Maildir++ the folders are ``.Junk`` and ``.Work.Plans``, beside the mailbox's ``cur``, ``new`` and
-``tmp``. In nested layouts, as mbsync and offlineimap make them, they are ``Mail/INBOX`` beside ``Mail/Junk``, or
-``Mail`` with ``Mail/Junk`` in it. A message is moved by renaming its file, so after a kill it is in one of the folders.
+``tmp``. In nested layouts, as mbsync and offlineimap make them, ``Mail/Junk`` is beside the Maildir ``Mail/INBOX``, or
+in the Maildir ``Mail``. A message is moved by renaming its file, so after a kill it is in one of the folders.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage, decode_name, encode_name, folder_role
 from spamnb.store.database import sql_text
 
-_MIN_AGE = 2.0  # seconds: a directory that changed later may change again without a new time stamp
+_MIN_AGE = 2.0  # seconds: until its time stamp is older, a directory may change again and keep the time stamp
 _numbers = itertools.count()
 _PARTS = ("tmp", "new", "cur")
 _SIZES = re.compile(r",[SW]=[0-9]+(?=[,:]|$)")  # in a message's file name
@@ -35,7 +35,7 @@ _KEYWORDS = re.compile("[a-z]")  # among the flags in a message's file name
 
 
 class MaildirMailbox:
-    """A Maildir and its folders. If Junk is beside the Maildir, all folders beside it belong to the mailbox, too."""
+    """A Maildir and its folders. If Junk is beside the Maildir, all folders beside the two belong to the mailbox."""
 
     def __init__(self, path: Path, junk: str | None = None) -> None:
         self.path, self.display_name, self.address = path, escape(str(path)), str(path.absolute())
@@ -45,7 +45,7 @@ class MaildirMailbox:
         self.inbox = Folder("INBOX", path, "inbox")
         self._junk = junk
         self.junk()  # raises SpamnbError for a wrong name
-        self._by_key: dict[Path, dict[str, MailboxMessage]] = {}  # by folder, as of its last listing
+        self._by_key: dict[Path, dict[str, MailboxMessage]] = {}  # of each folder, at its last listing
 
     def folders(self) -> list[Folder]:
         paths = list_mailbox_folders(self.path, self.junk().path)
@@ -62,7 +62,7 @@ class MaildirMailbox:
         return _folder_of_name(name, locate_folder(self.path, name))
 
     def junk(self) -> Folder:
-        """Return the folder of spam: the person's choice, a folder with such a name in any language, or else Junk."""
+        """Return the folder of spam: the person's choice, a folder that is called junk in any language, or Junk."""
         if self._junk is not None:
             return self.locate(self._junk)
         folders = [self._folder(path) for path in list_folders(self.path)[1:]]
@@ -88,7 +88,7 @@ class MaildirMailbox:
         path, parent_path = str(folder.path.resolve()), str(parent.path.resolve())
         return path == parent_path or path.startswith((parent_path + ".", parent_path + os.sep))
 
-    def key(self, folder: Folder) -> str:
+    def folder_key(self, folder: Folder) -> str:
         return sql_text(os.path.relpath(folder.path, self.path))
 
     def messages(self, folder: Folder, beginning: str = "") -> list[MailboxMessage]:
@@ -140,7 +140,7 @@ class MaildirMailbox:
         return [self._message(self.inbox, path) for path in files(self.path / "new")], ""
 
     def state(self, folder: Folder) -> Hashable:
-        """Return the times at which the folder's directories changed; None if one changed just now."""
+        """Return the times at which the folder's directories changed; None if one changed in the last seconds."""
         times = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
@@ -161,7 +161,7 @@ class MaildirMailbox:
         moved: dict[MailboxMessage, MailboxMessage | OSError | None] = {}
         for message in messages:
             try:
-                moved[message] = self._message(into, move(message.location, into.path))
+                moved[message] = self._message(into, move_file(message.location, into.path))
             except FileNotFoundError:  # a mail reader moved the file
                 continue
             except OSError as error:
@@ -170,7 +170,7 @@ class MaildirMailbox:
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
         """Find out which moves were done. A move is one step, so the message is in only one of the folders."""
-        folders = {self.key(folder): folder for folder in self.folders()}
+        folders = {self.folder_key(folder): folder for folder in self.folders()}
         for move in moves:
             if move.folder not in folders or move.target not in folders:
                 yield move, None
@@ -207,8 +207,8 @@ def locate_folder(maildir: Path, name: str) -> Path:
 
     A name with a slash is the path of an existing Maildir, absolute or relative to *maildir*, not to the current
     directory. Any other name is a folder of Maildir++, or an existing folder nested in *maildir*. Case is ignored if no
-    name is equal. A new folder gets its name in modified UTF-7, as servers write it. Raise SpamnbError for a name that
-    cannot be a folder of *maildir*.
+    folder has exactly this name. A new folder gets its name in modified UTF-7, as servers write it. Raise SpamnbError
+    for a name that cannot be a folder of *maildir*.
 
     >>> locate_folder(Path("Maildir"), "Junk").name, locate_folder(Path("Maildir"), ".Junk").name
     ('.Junk', '.Junk')
@@ -230,7 +230,7 @@ def locate_folder(maildir: Path, name: str) -> Path:
     if not all(plain.split(".")) or plain.upper() == "INBOX":
         raise SpamnbError(f"{name!r} cannot be the name of a folder; write a name such as Junk")
     root = maildir.resolve()
-    # Mail readers, and programs that synchronise mail, do not see a folder in a folder of another Maildir.
+    # If this Maildir is a folder of another Maildir, mail readers and mbsync do not see folders in it.
     if (root / "maildirfolder").exists() or is_maildir(root.parent):
         raise SpamnbError(
             f"{shown_path}: a folder of the Maildir {escape(str(root.parent))}; name that Maildir instead,"
@@ -240,23 +240,23 @@ def locate_folder(maildir: Path, name: str) -> Path:
         raise SpamnbError(f"{shown_path}: this mailbox has the name {name!r} itself; name the Maildir of new mail")
     if existing := _find_existing(maildir, plain):
         return existing
-    # In a nested layout nobody would see the mail in a new .Junk, and mbsync would delete it on the server.
+    # In a nested layout mbsync would not see a new .Junk, and would delete the mail that was moved there on the server.
     sibling = _find_existing(root.parent, plain)
     if sibling is not None and is_maildir(sibling):
-        problem = f"the folder {plain!r} is beside it and not in it; write ../{sibling.name}"
+        problem = f"the folder {plain!r} is beside this Maildir, not in it; write ../{sibling.name}"
         raise SpamnbError(f"{shown_path}: {problem}")
     return maildir / ("." + encode_name(plain))
 
 
 def _find_existing(parent: Path, plain: str) -> Path | None:
-    """Return the folder of this name in *parent*, in any case or encoding, or None.
+    """Return the folder of this name in *parent*, in upper or lower case and any encoding, or None.
 
-    An equal name is preferred to other case, and a folder of Maildir++ to a nested one.
+    The same case is preferred, and then a folder of Maildir++.
     """
     target = decode_name(plain)
     try:
         names = {name: decode_name(name.removeprefix(".")) for name in sorted(os.listdir(parent))}
-    except OSError:  # *parent* does not exist yet, or may not be listed
+    except OSError:  # *parent* does not exist yet, or cannot be listed
         return None
     candidates = [name for name, decoded in names.items() if decoded.lower() == target.lower()]
     for name in sorted(candidates, key=lambda name: names[name] != target):
@@ -297,7 +297,7 @@ def _maildirs_in(folder: Path) -> list[Path]:
 
 
 def list_folders(maildir: Path) -> list[Path]:
-    """Return the mailbox and its folders, sorted by name. Folders that cannot be listed are included."""
+    """Return the mailbox and its folders, sorted by name. Unreadable ones are included in Maildir++ only."""
     with os.scandir(maildir) as entries:
         directories = [entry for entry in entries if entry.name not in _PARTS and entry.is_dir()]
     dotted = [Path(entry.path) for entry in directories if entry.name[0] == "."]
@@ -313,8 +313,8 @@ def list_folders(maildir: Path) -> list[Path]:
 def list_mailbox_folders(maildir: Path, folder: Path) -> list[Path]:
     """Return the folders of the mailbox that *maildir* and *folder* belong to, each once.
 
-    These are *maildir* and the folders in it. If *folder* is outside of *maildir*, as in nested layouts, they are also
-    the Maildirs beside the two: for ``Mail/INBOX`` and ``Mail/[Gmail]/Spam``, all in ``Mail`` and in ``Mail/[Gmail]``.
+    These are *maildir* and the folders in it. If *folder* is outside of *maildir*, as in nested layouts, the Maildirs
+    beside the two are added: for ``Mail/INBOX`` and ``Mail/[Gmail]/Spam``, all in ``Mail`` and in ``Mail/[Gmail]``.
     """
     folders = list_folders(maildir)
     root, target = maildir.resolve(), folder.resolve()
@@ -351,13 +351,13 @@ def base_name(message: Path) -> str:
     return re.split("[,:]", message.name, maxsplit=1)[0]
 
 
-def move(message: Path, into: Path) -> Path:
+def move_file(message: Path, into: Path) -> Path:
     """Move a message to a folder in one step, and return its new path.
 
     Raise FileNotFoundError if a mail reader moved the message before. The file gets a new name, because mbsync and
     offlineimap write the UID into the old name (``,U=222``). The UID is valid in one folder only, and mbsync refuses a
-    folder with a duplicate UID. The new name keeps the flags, and the sizes that Dovecot wrote (``,S=321,W=330``). It
-    has no keywords (small letters), because a letter is another keyword in another folder.
+    folder with a duplicate UID. The new name keeps the flags, and the sizes that Dovecot wrote (``,S=321,W=330``).
+    Keywords (small letters) are dropped, because a letter is another keyword in another folder.
     """
     base, colon, flags = message.name.partition(":")
     sizes = "".join(_SIZES.findall(base))

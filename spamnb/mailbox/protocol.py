@@ -61,7 +61,7 @@ class Mailbox(Protocol):
     def is_below(self, folder: Folder, parent: Folder) -> bool:
         """Return whether a folder is ``parent`` or below it."""
 
-    def key(self, folder: Folder) -> str:
+    def folder_key(self, folder: Folder) -> str:
         """Return the folder's name in the record."""
 
     def state(self, folder: Folder) -> Hashable:
@@ -92,15 +92,15 @@ class Mailbox(Protocol):
         """Yield each message with its identity, which is the same in all folders. Missing messages may be left out."""
 
     def list_new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """Return new mail, and the present mark: messages with the keys ``waiting``, and messages after ``mark``."""
+        """Return the messages with the keys ``waiting`` and the new mail after ``mark``; and the present mark."""
 
     def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
-        """Return the messages that came into a folder since a mark. The record has ``n_recorded`` of its messages."""
+        """Return the messages that came since a mark. The record has ``n_recorded`` of the folder's messages."""
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
-        """Move messages of one folder, and return for each its new message, None if that is unknown, or its error.
+        """Move messages of one folder, and return for each its new message (None if it is unknown) or its error.
 
         Messages that were no longer in the folder are left out.
         """

@@ -30,7 +30,7 @@ from spamnb.store.database import Database
 # Roles of folders on neither side. `_side` has recognised the folder of spam itself before it looks here.
 _NEITHER = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
 _BATCH = 1000  # messages that are recorded in one transaction: an interrupted scan goes on after the last batch
-LOCK_SECONDS = 60.0  # to wait for another process with the same mailbox, because runs of a cron job may overlap
+LOCK_SECONDS = 60.0  # to wait until another process unlocks the mailbox, because runs of a cron job may overlap
 _TABLES = (
     "classified (digest BLOB PRIMARY KEY) WITHOUT ROWID",
     "new_mail (key TEXT PRIMARY KEY, is_classified INTEGER NOT NULL) WITHOUT ROWID",
@@ -39,7 +39,7 @@ _TABLES = (
     # Where messages were at the last scan.
     "locations (folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL, is_junk INTEGER NOT NULL,"
     " PRIMARY KEY (folder, key)) WITHOUT ROWID",
-    # The side on which a message was first recorded, moved by the program, or learned.
+    # The side on which a message was recorded first, or since then moved by the program or learned.
     "sides (identity BLOB PRIMARY KEY, is_junk INTEGER NOT NULL) WITHOUT ROWID",
     "moves (folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL, digest BLOB NOT NULL,"
     " target TEXT NOT NULL, mark TEXT NOT NULL, is_junk INTEGER NOT NULL, note TEXT NOT NULL,"
@@ -101,7 +101,7 @@ class MailboxRecord(Database):
 
     @contextmanager
     def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[dict[Move, MailboxMessage]]:
-        """Lock the mailbox for other spamnb processes, and yield the interrupted moves that are finished now."""
+        """Lock the mailbox against other spamnb processes, finish interrupted moves, and yield the finished ones."""
         if self.dry_run:
             yield {}
             return
@@ -169,7 +169,7 @@ class MailboxRecord(Database):
             self.mailbox.make_folder(into)
             mark, is_junk = self.mailbox.mark(into), self.mailbox.is_below(into, self.mailbox.junk())
             identities = dict(self.mailbox.identities([message for message, _ in messages]))
-            source, target = self.mailbox.key(messages[0][0].folder), self.mailbox.key(into)
+            source, target = self.mailbox.folder_key(messages[0][0].folder), self.mailbox.folder_key(into)
             moves = {
                 message: Move(source, message.key, identity, digest, target, mark, is_junk, notes.get(message, ""))
                 for message, digest in messages
@@ -223,7 +223,7 @@ class MailboxRecord(Database):
                     self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (move.identity, move.is_junk))
                     self.execute("INSERT OR IGNORE INTO classified VALUES (?)", (move.digest,))
                     self.execute("DELETE FROM locations WHERE folder = ? AND key = ?", row)
-                    if move.folder == self.mailbox.key(self.mailbox.inbox):
+                    if move.folder == self.mailbox.folder_key(self.mailbox.inbox):
                         self.execute("DELETE FROM new_mail WHERE key = ?", (move.key,))
 
     # -- moves of a person -----------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class MailboxRecord(Database):
 
     def inbox_state(self) -> Hashable:
         """Return the state of the inbox at the last scan."""
-        return self._states.get(self.mailbox.key(self.mailbox.inbox))
+        return self._states.get(self.mailbox.folder_key(self.mailbox.inbox))
 
     def moved_messages(self) -> Iterator[MovedMessage]:
         """Yield the messages that a person moved into or out of Junk since the last scan.
@@ -248,14 +248,14 @@ class MailboxRecord(Database):
         """
         self.mailbox.refresh()
         try:
-            folders = {self.mailbox.key(folder): folder for folder in self.mailbox.folders()}
-        except OSError as error:  # the mailbox was removed, perhaps with its user; 'watch' goes on with the others
+            folders = {self.mailbox.folder_key(folder): folder for folder in self.mailbox.folders()}
+        except OSError as error:  # the mailbox was removed, perhaps with its user; 'watch' goes on with other mailboxes
             self.report(self.mailbox.display_name, error)
             return
         junk = self.mailbox.junk()
-        # If the folder was renamed or its name is mistyped, all mail in the old folder would be learned as good.
+        # If the folder of spam was renamed or mistyped, all mail in the old folder would be learned as good.
         if not self.mailbox.exists(junk) and self._has("sides WHERE is_junk"):
-            problem = f"no folder {junk.name!r}, but spam is recorded in another; nothing is learned"
+            problem = f"no folder {junk.name!r}, but spam is recorded in another folder; nothing is learned"
             self.report(self.mailbox.display_name, SpamnbError(problem))
             return
         self._delete_other_folders(folders)
@@ -308,7 +308,7 @@ class MailboxRecord(Database):
         for start in range(0, len(messages), _BATCH):
             batch = messages[start : start + _BATCH]
             yield batch
-            if arrivals.mark:  # a Maildir has none; in an account an interrupted scan goes on after this batch
+            if arrivals.mark:  # not in a Maildir; in an account an interrupted scan goes on after this batch
                 self._put_mark(key, batch[-1].key)
         self._put_mark(key, arrivals.mark)
 
@@ -325,7 +325,7 @@ class MailboxRecord(Database):
             self.executemany("INSERT OR IGNORE INTO sides VALUES (?, ?)", [row[2:] for row in rows])
 
     def _record_sent(self, key: str, batch: list[MailboxMessage]) -> None:
-        """Record messages of a Sent folder without a side, and add them to ``sent``."""
+        """Record messages of a Sent folder, which has no side, and add their people to ``sent``."""
         self.sent += read_sent_mail(self.mailbox, batch)
         rows = [(key, message.key, b"", False) for message in batch]
         with self.writing():
@@ -368,7 +368,7 @@ class MailboxRecord(Database):
 
     def _put_mark(self, folder: str, mark: str) -> None:
         with self.writing():
-            # An unchanged mark is not written, because then each scan would wait for the disk.
+            # An unchanged mark is not written, so that a scan need not wait for the disk.
             upsert = "ON CONFLICT (folder) DO UPDATE SET mark = excluded.mark WHERE mark != excluded.mark"
             self.execute(f"INSERT INTO marks VALUES (?, ?) {upsert}", (folder, mark))  # noqa: S608 (constant text)
 

@@ -33,14 +33,14 @@ def section_length(raw: bytes) -> int:
     return empty_line.end() if empty_line else len(raw)
 
 
-def strip_filter_headers(raw: bytes) -> bytes:
+def strip_envelope(raw: bytes) -> bytes:
     r"""Return a message without the fields that mail software puts on top for a filter.
 
     Exim and spamass-milter send a message to the filter before delivery. On top they put X-Envelope-From,
     X-Envelope-To, and a Received field like the one that they add at delivery. If both envelope fields are there, they
     and this Received field are removed, so that a message gets the same verdict before and after delivery.
 
-    >>> strip_filter_headers(b"X-Envelope-From: a\nX-Envelope-To: b\nReceived: here\n now\nReceived: there\n\nhi")
+    >>> strip_envelope(b"X-Envelope-From: a\nX-Envelope-To: b\nReceived: here\n now\nReceived: there\n\nhi")
     b'Received: there\n\nhi'
     """
     top = ENVELOPE_FIELDS.match(raw)

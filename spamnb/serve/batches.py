@@ -1,6 +1,6 @@
 """Batches of waiting tasks: the next free thread takes all tasks that wait.
 
-In a batch a message takes half the time, because function calls take most of the time of a single message.
+A message takes half the time in a batch, because most of the time of a single message goes into function calls.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spamnb.serve.wire import Request, Wire
 
 R = TypeVar("R")
 MAX_BATCH = 32  # tasks: fewer than users.MAX_OPEN_MODELS, so that a batch does not close a model that it uses
-MAX_BATCH_BYTES = 1 << 22  # of messages, because 32 long messages would delay short ones by seconds
+MAX_BATCH_BYTES = 1 << 22  # of a batch's messages, because 32 long messages would delay short ones by seconds
 
 
 class Task(NamedTuple):
@@ -44,7 +44,7 @@ def compute_results(work: Callable[[list[Task]], list[R]], batch: list[Task]) ->
 
 def _set_results(results: Iterable[tuple[asyncio.Future[R | Exception], R | Exception]]) -> None:
     for future, result in results:
-        if not future.done():  # it may be cancelled
+        if not future.done():  # a future may be cancelled
             future.set_result(result)
 
 

@@ -15,15 +15,15 @@ from spamnb.serve.wire import ExitCode, Refusal
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on requests. Mail software sends a request at once, so the times end only connections that hang."""
+    """Bounds on requests. Mail software sends a request at once, so the time limits end only connections that hang."""
 
     message_bytes: int = 8 << 20  # the longest message of four public corpora has 300,734
-    line_bytes: int = 4096  # of a request's headers; a user's name in them has at most 128
-    head_bytes: int = 1 << 16  # HTTP clients send a header line for each of up to a thousand recipients
+    line_bytes: int = 4096  # the longest header line of a request; a user's name has at most 128
+    head_bytes: int = 1 << 16  # all header lines; HTTP clients (http_wire.py) send one per recipient, up to a thousand
     head_seconds: float = 10.0
     message_seconds: float = 60.0
     reply_seconds: float = 30.0
-    linger_seconds: float = 2.0  # to read what the client still sends after a refusal
+    linger_seconds: float = 2.0  # for the rest of the request after a refusal
     connections: int = 512  # a mail server opens hundreds at once
     total_bytes: int = 128 << 20  # all messages that are being received or classified: 16 of the largest
 
@@ -34,7 +34,7 @@ class Connections:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._tasks: set[asyncio.Task[None]] = set()
-        self._waiting: dict[asyncio.StreamWriter, None] = {}  # those that wait for their client, longest wait first
+        self._waiting: dict[asyncio.StreamWriter, None] = {}  # these wait for their client, the longest first
         self._message_bytes = 0
 
     @contextmanager
@@ -60,13 +60,13 @@ class Connections:
         finally:
             self._waiting[writer] = None
 
-    def check_number(self, writer: asyncio.StreamWriter) -> None:
+    def limit_number(self, writer: asyncio.StreamWriter) -> None:
         """End another connection if too many are open. Raise Refusal if no other connection waits for its client."""
         if len(self._tasks) > self._limits.connections:
             self._end_slowest(writer, "connections")
 
     async def add_bytes(self, writer: asyncio.StreamWriter, size: int) -> None:
-        """Count bytes of a message. End other connections, or raise Refusal, while all messages are too large."""
+        """Count bytes of a message. End other connections, or raise Refusal, while all messages exceed their bound."""
         self._message_bytes += size
         while self._message_bytes > self._limits.total_bytes:
             self._end_slowest(writer, "large messages at once")

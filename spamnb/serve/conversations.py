@@ -24,7 +24,7 @@ from spamnb.serve.users import NoSuchUser
 from spamnb.serve.wire import CHUNK, Client, ExitCode, LostClient, Refusal, Wire
 from spamnb.serve.workers import Workers
 
-MAX_USER = 128  # characters of a user's name in the log: as many as the name of a model file can have
+MAX_USER = 128  # characters of a user's name in the log; serve/users.py allows no longer names
 _MESSAGE_ID = re.compile(rb"(?im)^message-id:\s{0,9}([^\s]{1,200})")
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Conversations:
         """Answer one connection and close it."""
         self.totals[metrics.CONNECTIONS, ""] += 1
         try:
-            # Nobody would read the reply to a lost client.
+            # A lost client gets no reply.
             with self._connections.open(writer), contextlib.suppress(LostClient):
                 await self._answer(Client(reader, self._limits.line_bytes, self._limits.head_bytes), writer, wire)
         finally:
@@ -70,7 +70,7 @@ class Conversations:
             self.totals[metrics.REFUSALS, refusal.code.name] += 1
             reply = wire.refusal_reply(refusal)
         if log_fields:
-            self._count(log_fields, time.perf_counter() - start)
+            self._log_request(log_fields, time.perf_counter() - start)
         if await self._send(writer, reply, end_stream=is_refusal) and is_refusal:
             await self._linger(client)
 
@@ -85,7 +85,7 @@ class Conversations:
         self._log(event="fault", id=log_fields.get("id", ""), error="".join(lines))
         return Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more")
 
-    def _count(self, log_fields: dict[str, Any], seconds: float) -> None:
+    def _log_request(self, log_fields: dict[str, Any], seconds: float) -> None:
         """Log a request, and add it to the totals."""
         if "method" in log_fields:
             self.totals[metrics.REQUESTS, log_fields["method"]] += 1
@@ -98,7 +98,7 @@ class Conversations:
     ) -> bytes:
         """Read a request with its message, and return the reply."""
         limits = self._limits
-        self._connections.check_number(writer)
+        self._connections.limit_number(writer)
         request = await _within(limits.head_seconds, wire.read_request(client), "the request's headers")
         if request is None:
             return b""
@@ -150,7 +150,7 @@ class Conversations:
         return task.wire.change_reply(request, is_changed)
 
     async def _send(self, writer: asyncio.StreamWriter, reply: bytes, end_stream: bool) -> bool:
-        """Send the reply, and end the stream if ``end_stream``. Return whether the client received the reply."""
+        """Send the reply, and end the stream if ``end_stream``. Return whether the whole reply was sent."""
         try:
             async with asyncio.timeout(self._limits.reply_seconds):
                 writer.write(reply)

@@ -96,7 +96,7 @@ class HttpWire:
     def verdict_reply(self, request: Request, classification: Classification, raw: bytes) -> bytes:
         """Return a classification as rspamd's JSON.
 
-        The action for spam is "add header". It is never "reject", because a filter errs, and nobody would see the mail.
+        The action for spam is "add header", and never "reject", because nobody would see good mail that was rejected.
         """
         names = format_symbols(classification)
         symbol = {"name": "SPAMNB", "score": classification.points, "options": names.split(",") if names else []}

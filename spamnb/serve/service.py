@@ -21,15 +21,15 @@ from spamnb.errors import SpamnbError, reason
 from spamnb.serve.conversations import Conversations
 from spamnb.serve.wire import Wire
 
-DRAIN_SECONDS = 30.0  # after SIGTERM until open connections are closed, as a client may still send its message
+DRAIN_SECONDS = 30.0  # from SIGTERM until open connections are closed; a client may still be sending its message
 BACKLOG = 1024  # connections that wait to be accepted: a mail server opens hundreds at once
 _FIRST_INHERITED = 3  # the first descriptor that systemd passes, sd_listen_fds(3)
 
 
 class Endpoint(NamedTuple):
-    """Listening sockets and their protocol; ``event`` names them in the log."""
+    """Listening sockets and their protocol; ``log_event`` is written into the log when the server begins."""
 
-    event: str
+    log_event: str
     sockets: Sequence[socket.socket]
     wire: Wire
 
@@ -55,7 +55,7 @@ def notify(state: str) -> None:
 
 
 def listen_tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
-    """Return listening sockets on all addresses of ``host``. Port 0 is any free port. Errors name the ``option``."""
+    """Return listening sockets on all addresses of ``host``. Port 0 is any free port."""
     failure = f"cannot listen on {host} port {port}"
     try:
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -64,7 +64,7 @@ def listen_tcp(host: str, port: int, option: str = "--port") -> list[socket.sock
         raise SpamnbError(f"{failure}: {reason(error)}; choose another with --host") from None
     try:
         return [socket.create_server(address, family=family, backlog=BACKLOG) for family, address in addresses]
-    except OSError as error:  # its own text would repeat the address
+    except OSError as error:  # str(error) would repeat the address
         raise SpamnbError(f"{failure}: {os.strerror(error.errno or 0)}; choose another with {option}") from None
 
 
@@ -104,15 +104,15 @@ def format_address(listener: socket.socket) -> str:
 
 
 async def run(conversations: Conversations, endpoints: Sequence[Endpoint]) -> None:
-    """Answer at all endpoints until SIGTERM."""
-    for event, sockets, _ in endpoints:
+    """Answer at all endpoints until SIGTERM or SIGINT."""
+    for log_event, sockets, _ in endpoints:
         for listener in sockets:
-            log(event=event, address=format_address(listener))
+            log(event=log_event, address=format_address(listener))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    # SIGHUP, with which many servers reload, must not end this one. It notices a new model by itself.
+    # SIGHUP, with which many servers reload, must not end this one, which notices a new model by itself.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     servers = [
         await asyncio.start_server(partial(conversations.converse, wire), sock=listener, backlog=BACKLOG)

@@ -100,18 +100,18 @@ def parse_request(method: str, version: tuple[int, int], headers: Mapping[str, s
     """
     if headers.get("compress"):
         raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (compression type not supported: {headers['compress']})")
-    label, sets, forgets = "", _names_local(headers.get("set", "")), _names_local(headers.get("remove", ""))
-    if sets and forgets:
+    label, is_set, is_removed = "", _has_local(headers.get("set", "")), _has_local(headers.get("remove", ""))
+    if is_set and is_removed:
         raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (cannot set local and remove local in one request)")
-    if sets:
+    if is_set:
         label = headers.get("message-class", "").lower()
         if label not in ("ham", "spam"):
             raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (Set needs Message-class: ham or spam)")
     user, length = headers.get("user", ""), parse_length(headers)
-    return Request(method, version, user, length, label, forgets, REPLIES.get(method))
+    return Request(method, version, user, length, label, is_removed, REPLIES.get(method))
 
 
-def _names_local(value: str) -> bool:
+def _has_local(value: str) -> bool:
     return "local" in (name.strip().lower() for name in value.split(","))
 
 

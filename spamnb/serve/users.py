@@ -1,7 +1,7 @@
-"""The models of a server: a shared model, and one per user if there is a folder for them.
+"""The models of a server: a shared model, and if there is a folder of models, one per user.
 
-A user's model is the file ``NAME.spamnb`` in the folder. It has the messages that were learned for that user, and its
-sums are added to the sums of the shared model.
+A user's model is the file ``NAME.spamnb`` in the folder. The sums of the messages that were learned for that user are
+added to the sums of the shared model.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Models:
         self._folder = folder
         self._writable = writable
         self._shared = Classifier.open(shared, writable=writable)
-        self._user_models: OrderedDict[str, Classifier] = OrderedDict()  # by user; the last is the last that was used
+        self._user_models: OrderedDict[str, Classifier] = OrderedDict()  # by user, in the order of their last use
 
     def for_classifying(self, user: str) -> Classifier:
         """Return the model that classifies for *user*: the user's own model, or else the shared model."""
@@ -55,7 +55,7 @@ class Models:
     def find_for_learning(self, user: str) -> Classifier | None:
         """Return the model that learns for *user*; None if the user has no model yet.
 
-        Without a folder or a user it is the shared model. Raise NoSuchUser if *user* cannot be the name of a file.
+        Without a folder or a user, return the shared model. Raise NoSuchUser if *user* cannot be the name of a file.
         """
         if self._folder is None or not user:
             return self._shared

@@ -45,7 +45,7 @@ class LostClient(Exception):
 class Request:
     """A client's request, without the message."""
 
-    method: str  # its name in the log and the metrics; TELL changes the model
+    method: str  # the request's name in the log and the metrics; TELL changes the model
     version: tuple[int, int] = (1, 5)  # of the spamd protocol
     user: str = ""
     content_length: int | None = None  # bytes of the message; None if the message is chunked or ends the stream

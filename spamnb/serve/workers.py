@@ -1,4 +1,4 @@
-"""The threads behind the connections: some classify messages, and one changes models."""
+"""The threads that work for the connections: some classify messages, and one changes models."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.mail_result import class_of_label, classify_mails
 from spamnb.reader.message import digest
-from spamnb.reader.spam_fields import strip_filter_headers
+from spamnb.reader.spam_fields import strip_envelope
 from spamnb.serve.batches import Batches, Task
 from spamnb.serve.users import Models
 
-# Only the first bytes are searched for the fields of mail software: to search 8 MB stops all threads for 180 ms.
+# Only the first bytes are searched for the fields of mail software: a search of 8 MB stops all threads for 180 ms.
 MAX_SEARCH_BYTES = 1 << 19
 
 
@@ -36,7 +36,7 @@ class Workers:
         self, open_models: Callable[..., Models], threads: int, allow_tell: bool, journal: JournalWriter | None
     ) -> None:
         self._journal = journal
-        # One thread writes. The others go on while it waits for another process that writes.
+        # Only one thread writes, so that the others go on while another process locks the model.
         self._learning_models = open_models(writable=True) if allow_tell else None
         if self._learning_models is not None:
             self._learning_models.for_classifying("").store.check_writable()
@@ -86,7 +86,7 @@ class Workers:
             for number, task in enumerate(tasks):
                 numbers_by_model[models.for_classifying(task.request.user)].append(number)
             for model, numbers in numbers_by_model.items():
-                raws = [_without_filter_headers(tasks[number].raw) for number in numbers]
+                raws = [_without_envelope(tasks[number].raw) for number in numbers]
                 messages = list(map(model.read, raws)) if self._journal is not None else []
                 results = classify_mails(model, messages or raws)
                 for number, result in zip(numbers, results):
@@ -109,7 +109,7 @@ class Workers:
         """Learn or forget messages of one user in one transaction. Return for each whether it changed the model."""
         assert self._learning_models is not None
         models, user = self._learning_models, tasks[0].request.user
-        tasks = [task._replace(raw=_without_filter_headers(task.raw)) for task in tasks]
+        tasks = [task._replace(raw=_without_envelope(task.raw)) for task in tasks]
         model = models.find_for_learning(user)
         if model is None and any(task.request.label for task in tasks):
             for task in tasks:  # an unreadable message must raise before the file of the model is created
@@ -139,5 +139,5 @@ def _change_model(model: Classifier, tasks: list[Task]) -> list[bool]:
     return changes
 
 
-def _without_filter_headers(raw: bytes) -> bytes:
-    return strip_filter_headers(raw[:MAX_SEARCH_BYTES]) + raw[MAX_SEARCH_BYTES:]
+def _without_envelope(raw: bytes) -> bytes:
+    return strip_envelope(raw[:MAX_SEARCH_BYTES]) + raw[MAX_SEARCH_BYTES:]

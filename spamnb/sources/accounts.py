@@ -54,14 +54,13 @@ class Account(NamedTuple):
     junk: str | None = None  # the folder of spam; None: the folder that the server marks as Junk
     unsure: str | None = None
     model: Path | None = None
-    sort: bool = False  # whether 'watch' sorts new mail; in the file of accounts the default is true
+    sort: bool = False  # whether 'watch' sorts new mail; true if the file has the account and no 'sort = false'
 
 
 def parse_url(text: str) -> ImapUrl:
     """Return the parts of a URL.
 
-    Raise SpamnbError if it is not the URL of an account, or if it contains a password, because everybody who lists
-    processes or reads the shell's history could read the password.
+    Raise SpamnbError if the text is not the URL of an account, or if it contains a password.
 
     >>> parse_url("imaps://ann@mail.example.org/Work/Plans%202024")
     ImapUrl(tls=True, user='ann', host='mail.example.org', port=None, folder='Work/Plans 2024')
@@ -97,8 +96,8 @@ def settings_file(name: str) -> Path:
 
 
 def read_accounts(path: Path) -> list[Account]:
-    """Return the accounts in a file; none if it does not exist. Raise SpamnbError if the file has a mistake."""
-    import tomllib  # its import takes 3 ms, which few commands need
+    """Return the accounts in a file; none if the file does not exist. Raise SpamnbError if the file has a mistake."""
+    import tomllib  # importing tomllib takes 3 ms, and few commands need it
 
     shown_path = escape(str(path))
     try:
@@ -116,13 +115,13 @@ def read_accounts(path: Path) -> list[Account]:
         tables = tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise SpamnbError(f"{shown_path}: no TOML: {escape(str(error)[:200])}") from None
-    return [_make_account(name, values, f"{shown_path}: [{escape(name)}]") for name, values in tables.items()]
+    return [_make_account(name, values, shown_path) for name, values in tables.items()]
 
 
 def add_account(path: Path, url: ImapUrl) -> str:
-    """Add an account to the end of the file, and return the name of its section; "" if the file has this account.
+    """Add an account to the end of the file, and return the name of the new section; "" if the file has the account.
 
-    Only its owner can read a new file.
+    A new file has mode 0600.
     """
     accounts = read_accounts(path)
     if any(account.url.account == url.account for account in accounts):
@@ -145,9 +144,10 @@ def _quote_toml(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _make_account(name: str, values: Any, where: str) -> Account:
+def _make_account(name: str, values: Any, path: str) -> Account:
     if not isinstance(values, dict):
-        raise SpamnbError(f"{where} is not an account; write [NAME] above it")
+        raise SpamnbError(f"{path}: the setting {escape(name)!r} is in no section; write [NAME] above it")
+    where = f"{path}: [{escape(name)}]"
     for key, value in values.items():
         kind = _SETTING_TYPES.get(key)
         if kind is None:
@@ -165,7 +165,7 @@ def _make_account(name: str, values: Any, where: str) -> Account:
 
 
 def find_account(url: ImapUrl) -> Account:
-    """Return the account of a URL, with its settings in the file of accounts if it is there."""
+    """Return the account of a URL, with the settings in the file of accounts if the file has the account."""
     for account in read_accounts(accounts_path()):
         if account.url.account == url.account:
             return account._replace(url=url)

@@ -1,8 +1,7 @@
 """Folders of mail: trees of message files, Maildirs with subfolders, and MH folders.
 
-The order is the same on every run: the files of a folder by name, then its folders by name. Hidden files and folders,
-files called ``cmds`` (the SpamAssassin corpus has them), empty files, fifos, sockets and devices are skipped, and are
-never opened.
+The order is the same on every run: the files of a folder by name, then its folders by name. Skipped are hidden files
+and folders except a Maildir's subfolders, files called ``cmds`` (of the SpamAssassin corpus), empty and special files.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Listing(NamedTuple):
 
     files: list[str]  # files that may contain messages
     folders: list[str]
-    hidden: list[str]  # names that begin with a dot, as those of a Maildir's folders do
+    hidden: list[str]  # names in a Maildir that begin with a dot, as its subfolders do; empty for other folders
     is_maildir: bool
 
 
@@ -63,7 +62,8 @@ def list_folder(folder: str, on_unreadable: Report) -> Listing:
 def folder_entries(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
     """Yield the messages below ``root``. A folder with several symbolic links to it is read once.
 
-    If ``recursive``, the subfolders of a Maildir are read, except folders for junk, trash, drafts and templates.
+    The subfolders of a Maildir are read only if ``recursive``. If ``label`` is not None, Maildirs below ``root`` for
+    junk, trash, drafts and templates are left out, unless they have the role of this class.
     """
     pending, seen = [root], set()
     while pending:
@@ -109,7 +109,7 @@ def _select_subfolders(
         subfolders = [name for name in listing.folders if name in _MAILDIR]
         if not recursive:
             return subfolders, maildirs
-    else:  # a folder of Maildirs, as mbsync makes it, may contain a Maildir for junk
+    else:  # in other folders, Maildirs are always read, because mbsync makes folders of Maildirs
         subfolders = [name for name in listing.folders if name not in maildirs]
     skipped = [name for name in maildirs if label is not None and _is_unwanted(label, name)]
     return sorted(subfolders + [name for name in maildirs if name not in skipped]), skipped
@@ -132,15 +132,15 @@ def folder_notes(label: str | None, folder: str, recursive: bool | None = None) 
     """Yield a line that names the mail folders that are not read, and a line that counts unseen messages.
 
     Unseen messages are counted in a Maildir of good mail: nobody has looked at the messages in ``new``, so some may be
-    spam. If ``cur`` is empty, they are not counted, because a program filled the Maildir. ``recursive`` is None if the
-    command does not have the option --recursive.
+    spam. Nothing is counted if ``cur`` is empty, because then no mail reader uses the Maildir. ``recursive`` is None if
+    the command does not have the option --recursive.
     """
     try:
         listing = list_folder(folder, lambda name, error: None)
         new, seen = (os.listdir(os.path.join(folder, part)) if listing.is_maildir else [] for part in ("new", "cur"))
     except OSError:  # reported when the folder is read
         return
-    from spamnb.sources.mailbox import decode_name, folder_role  # 1 ms that classifying one message does not need
+    from spamnb.sources.mailbox import decode_name, folder_role  # takes 1 ms, and few calls get here
 
     if skipped := _select_subfolders(label, folder, listing, bool(recursive))[1]:
         names = ", ".join(escape(decode_name(name)) for name in skipped[:_MAX_NAMES])

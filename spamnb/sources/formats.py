@@ -23,7 +23,7 @@ _UNPACK = "; unpack it, and name the folder or mailbox that was in it"
 COMPRESSED = "compressed in a format other than gzip" + _UNPACK
 # zstd, xz, LZ4 and bzip2, in which Dovecot can store mail.
 COMPRESSIONS = (b"(\xb5/\xfd", b"\xfd7zXZ\0", b"Dovecot-LZ4", *(b"BZh%d1AY&SY" % level for level in range(1, 10)))
-# Formats that consist mostly of text, or for which there is advice. All others are "binary data".
+# The names of formats by their first bytes, with advice after a semicolon.
 _MAGIC: dict[bytes, str] = {
     b"PK\x03\x04": "a ZIP archive" + _UNPACK,
     b"7z\xbc\xaf\x27\x1c": "a 7z archive" + _UNPACK,
@@ -41,8 +41,8 @@ _MAGIC: dict[bytes, str] = {
 }
 _STARTS = tuple(_MAGIC)
 
-_CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})  # ESC: ISO-2022-JP is full of it
-_BYTES_PER_CONTROL = 20  # a file with more control characters than one in 20 bytes is binary; random bytes have 2 in 20
+_CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})  # not ESC, which ISO-2022-JP uses
+_BYTES_PER_CONTROL = 20  # a file with more than one control character in 20 bytes is binary; random bytes have 2 in 20
 # A file that begins with a header field or an mbox's separator is mail, whatever follows.
 _MAIL = re.compile(rb"[\r\n]{0,9}(?:>?From |[!-9;-~]{1,99}[ \t]{0,9}:)")
 
@@ -71,8 +71,8 @@ def is_table(path: str) -> bool:
 def foreign_format(raw: bytes) -> str | None:
     r"""Return the name of a file's format, or None if the file may be mail or text without headers.
 
-    A file with many control characters and NULs is binary data, unless it begins with a header field: otherwise a
-    sender could add such characters to a message, so that it could not be learned.
+    A file with many control characters and NULs is binary data. But a file that begins with a header field is always
+    mail; otherwise a sender could prevent the learning of a message with such characters.
 
     >>> foreign_format(b"%PDF-1.7"), foreign_format(b"Subject: tea\n\n" + bytes(99))
     ('a PDF document', None)

@@ -14,7 +14,7 @@ from spamnb.sources.formats import MBOXES
 from spamnb.sources.mailbox import folder_role
 from spamnb.sources.mbox import TOP_BYTES, file_entries
 
-# Google writes its fields before the message's own. X-Gmail-Labels below them may be a forgery, and is not read.
+# Google writes its fields above the message's own. A later X-Gmail-Labels may be a forgery, and is not read.
 _LABELS = re.compile(rb"From [^\n]*+\n(?:X-GM-[^\n]*+\n)*+X-Gmail-Labels:([^\n]*+(?:\n[ \t][^\n]*+)*+)")
 _SKIPPED_ROLES = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"})
 
@@ -54,7 +54,7 @@ def parse_labels(head: bytes) -> list[str] | None:
     if not field:
         return None
     text = re.sub(r"\s*\n\s*", " ", field[1].decode("utf-8", "replace"))
-    with suppress(HeaderParseError, LookupError, ValueError):  # an unknown charset, or bytes that are not in it
+    with suppress(HeaderParseError, LookupError, ValueError):  # an unknown charset, or wrong bytes
         text = str(make_header(decode_header(text)))  # encoded words (RFC 2047)
     cells = next(csv.reader([text.strip()]), [])  # a label with a comma is quoted
     return [label for cell in cells if (label := cell.strip())]

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 PASSWORD_VARIABLE = "SPAMNB_IMAP_PASSWORD"
 ANSWER_SECONDS = 60.0  # if the server is silent for longer, the connection is regarded as lost
-_COMMAND_SECONDS = 120  # for a password-command, which may ask the person for a passphrase
+_COMMAND_SECONDS = 120  # the longest run of a password-command, which may ask the person for a passphrase
 MAX_ANSWER = 64 << 20  # bytes, twice the 32 MiB of messages that one request fetches
 _MAX_ERROR = 200  # characters of a server's error that are shown
-_ITEM_BYTES = 500  # added to the size of each line and literal, because Python's objects for a short one are larger
+_ITEM_BYTES = 500  # added to the size of each line and literal: the memory of Python's objects
 
 
 class Unreachable(SpamnbError):
@@ -114,7 +114,7 @@ def connect(account: Account) -> IMAPClient:
 class AnswerLimit:
     """Bound the answer of a server, because Python allocates any size that the server announces.
 
-    ``received`` is the memory for the answer to the present request. It is set to 0 before each request.
+    ``received`` is the memory of the present answer in bytes. It is set to 0 before each request.
     """
 
     received = 0
@@ -177,7 +177,7 @@ def find_password(account: Account) -> str:
 
 
 def _run_command(command: str, setting: str, url: ImapUrl) -> str:
-    """Run a command in a shell, with host and user in its environment, and return the first line that it prints."""
+    """Run a command in a shell, with host and user in its environment, and return the first line of its output."""
     environment = {**os.environ, "SPAMNB_IMAP_HOST": url.host, "SPAMNB_IMAP_USER": url.user}
     try:
         result = subprocess.run(
@@ -218,7 +218,7 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("192.0.2.1"), is_loopback("localhost")
     (True, True, False, True)
     """
-    import ipaddress  # its import takes 1.5 ms, which few commands need
+    import ipaddress  # importing ipaddress takes 1.5 ms, and few commands need it
 
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

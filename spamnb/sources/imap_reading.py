@@ -1,7 +1,7 @@
 """Reads an IMAP account: its folders with their roles, and messages by UID.
 
 Folders are opened read-only, and messages are fetched with BODY.PEEK, so no message is marked as read. A message is
-identified by its folder, the folder's UIDVALIDITY and its UID. A message longer than MAX_READ is truncated.
+identified by its UID, its folder, and the folder's UIDVALIDITY. A message longer than MAX_READ is truncated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_READ = 1 << 20  # bytes of a message: later bytes nearly always belong to at
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each new connection: the restart of a server takes a minute
 _MESSAGE_BATCH = 32  # messages that one request fetches: 32 MiB at most
 FIELD_BATCH = 1000  # messages for which one request fetches header fields (16 KB each) or sizes
-_MAX_LINE = 800_000  # bytes of the line with the UIDs of a search: IMAPClient reads a million
+_MAX_LINE = 800_000  # bytes of the line with the UIDs of a search: imaplib refuses more than a million
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
 _ROLES = {  # by attribute in lower case, because Cyrus writes \junk, and others \Junk
     b"\\junk": "junk",
@@ -76,7 +76,7 @@ class ImapReader:
         self._folders: list[Folder] | None = None
         self._open: tuple[Any, bool, State] | None = None  # path of the open folder, whether it is writable, its state
         self.separator = "/"
-        self._prefix = ""  # of the names of all folders on some servers, as "INBOX."
+        self._prefix = ""  # the beginning of all folders' names on some servers, such as "INBOX."
 
     def close(self) -> None:
         self.refresh()
@@ -103,7 +103,7 @@ class ImapReader:
             raise error if self._has_connected else NeverReached(str(error)) from None
 
     def retry(self, request: Callable[[IMAPClient], T]) -> T:
-        """Return the answer to a request, and send it again after a lost connection."""
+        """Return the answer to a request. After a lost connection, send the request again."""
         for pause in self._pauses:
             try:
                 with self.connected() as client:
@@ -116,7 +116,7 @@ class ImapReader:
             return request(client)
 
     def folders(self) -> list[Folder]:
-        """Return the folders that contain mail, the inbox first; their roles are by attribute, or else by name."""
+        """Return the folders that can contain mail, the inbox first. Roles are by attribute or else by name."""
         if self._folders is not None:
             return self._folders
 
@@ -141,13 +141,13 @@ class ImapReader:
         return self._folders
 
     def refresh(self) -> None:
-        """Forget the list of folders, which the next call requests again."""
+        """Forget the list of folders, so that `folders` requests the list again."""
         self._folders = None
 
     def locate(self, name: str | None) -> Folder:
         """Return the folder of this name, which may not exist yet. Raise SpamnbError for a name of the inbox.
 
-        None is the folder with the role "junk", or else Junk.
+        The name None is the folder with the role "junk", or else Junk.
         """
         folders = self.folders()
         if name is None:
@@ -157,7 +157,7 @@ class ImapReader:
         if not plain or plain.upper() == "INBOX":
             raise SpamnbError(f"{self.display_name}: {name!r} is the inbox; name another folder, such as Junk")
         for normalize in (str, str.casefold):
-            for path in (plain, plain.replace("/", self.separator)):  # some servers call Work/Plans Work.Plans
+            for path in (plain, plain.replace("/", self.separator)):  # Work/Plans is Work.Plans on some servers
                 paths = [normalize(path), normalize(self._prefix + path)]
                 for folder in folders:
                     if normalize(folder.path) in paths:
@@ -231,7 +231,7 @@ class ImapReader:
     def fetch_items(
         self, messages: Sequence[MailboxMessage], item: str, key: bytes, batch_size: int
     ) -> Iterator[tuple[MailboxMessage, Any]]:
-        """Yield each message with one ``item`` of FETCH; b"" if it is empty, None if the message is gone.
+        """Yield each message with one ``item`` of FETCH; b"" if the answer lacks it, None if the message is gone.
 
         ``key`` is the beginning of the item's name in the server's answer.
         """
@@ -256,8 +256,8 @@ class ImapReader:
 def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
     """Yield the messages of a URL's folder, or else of the inbox, in the order of their UIDs.
 
-    If the URL has no folder and ``recursive``, yield the messages of all folders except junk, trash, drafts, templates
-    and copies of all mail. Raise SpamnbError if the account cannot be read.
+    If the URL has no folder and ``recursive``, yield the messages of all folders except junk (unless ``label`` is
+    spam), trash, drafts, templates and copies of all mail. Raise SpamnbError if the account cannot be read.
     """
     with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
         for folder in _select_folders(mailbox, label, recursive):

@@ -1,7 +1,7 @@
 """Folders and messages of a mailbox of any kind; the names of folders on disk, and in the languages of mail programs.
 
 Servers and mail readers write names in IMAP's modified UTF-7, in which ``&...-`` is a shift: UTF-16 in base64. Python's
-codec ``utf-7`` is another encoding: it begins a shift with ``+``, and shifts some characters of ASCII, such as ``~``.
+codec ``utf-7`` is another encoding.
 https://www.rfc-editor.org/rfc/rfc3501#section-5.1.3
 """
 
@@ -12,7 +12,7 @@ import unicodedata
 from binascii import Error, a2b_base64, b2a_base64
 from typing import Any, NamedTuple
 
-#: Roles of folders with mail that is not wanted or not sent yet; ``--recursive`` leaves them out.
+#: Roles of folders with mail that is not wanted or not sent yet; ``--recursive`` leaves these folders out.
 NOT_WANTED = frozenset({"junk", "trash", "drafts", "templates"})
 
 
@@ -21,7 +21,7 @@ class Folder(NamedTuple):
 
     name: str  # for people
     path: Any  # in the file system, or on the server
-    role: str | None = None  # as of `folder_role`, or "inbox"
+    role: str | None = None  # a role of `folder_role`, "inbox" or "archive"
 
 
 class MailboxMessage(NamedTuple):

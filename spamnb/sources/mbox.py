@@ -18,10 +18,10 @@ from spamnb.sources.formats import HEAD, MAX_MESSAGE
 
 TOP_BYTES = 8 << 10  # Thunderbird and Google write their own fields into the first bytes of a message
 INDEX_SUFFIX = ".msf"  # Thunderbird's index of a mailbox, a file beside it
-_CHUNK_BYTES = 1 << 20  # read at once
+_CHUNK_BYTES = 1 << 20  # bytes that are read at once
 _LOOKAHEAD = 2048  # bytes that are examined after a possible separator: its line, and the name of the first field
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
-# Thunderbird writes its fields before the message's own. The same fields below them may be a forgery, and are not read.
+# Thunderbird writes its fields above the message's own. Later fields of these names may be forgeries, and are not read.
 _STATUS = re.compile(
     rb"From [^\n]*+\n(?:X-(?:Account-Key|UIDL):[^\n]*+\n)*+X-Mozilla-Status:[ \t]*([0-9A-Fa-f]{1,8})\s"
 )
@@ -30,7 +30,7 @@ _STATUS = re.compile(
 def file_entries(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
     """Yield the messages of an mbox, or the file as one message. An empty file contains none.
 
-    Messages that Thunderbird marked as deleted are skipped. They remain in its mailbox until a person compacts it.
+    Messages that Thunderbird marked as deleted are skipped. They remain in the file until a person compacts the folder.
     """
     try:
         with open_mail(path) as stream:
@@ -93,7 +93,7 @@ def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
     because SIGBUS would end this program if another program shortened the mailbox.
     """
     buffer = bytearray(b"\n\n")  # as if a blank line came before the first separator
-    start = 1  # of the search for a separator
+    start = 1  # where the search for a separator begins
     is_inside = False  # whether the buffer begins with a message
     is_long = False  # whether the first bytes of this message were dropped
 
@@ -105,7 +105,7 @@ def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
         chunk = stream.read(_CHUNK_BYTES)
         buffer += chunk
         has_more = bool(chunk)
-        end = max(len(buffer) - _LOOKAHEAD, 0) if has_more else len(buffer)  # of the search
+        end = max(len(buffer) - _LOOKAHEAD, 0) if has_more else len(buffer)  # the search's end
         while (position := buffer.find(b"\nFrom ", start, end + 5)) >= 0:
             if is_inside and not _is_separator(buffer, position):
                 start = position + 1

@@ -1,7 +1,7 @@
 """Makes a message of Outlook's ``.msg``, a compound file of properties, which olefile reads (the extra ``outlook``).
 
 The message has the header section that was received, if the file contains it, and text, HTML and attachments as parts.
-A body in RTF is not read, because Outlook also stores its text without format.
+A body in RTF is not read, because Outlook also stores the body as plain text.
 https://learn.microsoft.com/en-us/openspecs/exchange_server_protocols/ms-oxmsg/
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 from spamnb.sources.formats import MAX_MESSAGE, OUTLOOK, NotMail
 
 _MAX_BYTES = MAX_MESSAGE // 4 * 3  # of all properties together; base64 makes four bytes of three
-_MAX_ATTACHMENTS = 250  # of all messages together: 250 take 0.3 s, and olefile's time grows with their square
+_MAX_ATTACHMENTS = 250  # of all nested messages together: 250 take 0.3 s, and olefile's time grows with their square
 _MAX_STREAMS = 10_000  # streams and storages, because olefile makes an object of each
 _MAX_DEPTH = 8  # messages within messages, because each is read by a recursive call
 
@@ -30,15 +30,15 @@ _SUBJECT, _HEADERS, _BODY, _HTML = "0037", "007D", "1000", "1013"
 _SENDER_NAME, _SENDER_ADDRESS, _SENDER_SMTP = "0C1A", "0C1F", "5D01"
 _TO, _CC, _MESSAGE_ID = "0E04", "0E03", "1035"
 _DATA, _NAME, _LONG_NAME, _TYPE = "3701", "3704", "3707", "370E"
-_CODEPAGES = 0x3FDE, 0x3FFD  # of the HTML and of strings
+_CODEPAGES = 0x3FDE, 0x3FFD  # the code page of the HTML, and of strings
 _UTF_16, _STRING, _BINARY, _MESSAGE = "001F", "001E", "0102", "000D"  # types of properties
-# Bytes before the properties of a message, and of a message that is attached to it.
+# Bytes before the properties of the outermost message, and of an attached message.
 _HEADER_BYTES, _ATTACHED_HEADER_BYTES = 32, 24
 
-# Python's names of code pages; all others have the name "cp" and their number.
+# Python's names of code pages; the name of any other code page is "cp" and its number.
 _CHARSETS = {20127: "ascii", 20866: "koi8-r", 21866: "koi8-u", 50220: "iso-2022-jp", 51932: "euc-jp", 51949: "euc-kr"}
 _CHARSETS |= {54936: "gb18030"} | {28590 + n: f"iso-8859-{n}" for n in (*range(1, 10), 13, 15)}
-# A header field, except fields that describe parts, because this module writes those of the new parts.
+# A header field, except fields that describe parts, because this module writes new ones.
 _FIELD = re.compile(r"^(?![ \t]|content-[^:\s]*\s*:|mime-version\s*:)[^:\n]*:.*(?:\n[ \t].*)*", re.I | re.M)
 _MEDIA_TYPE = re.compile(r"(?!multipart/|message/)[A-Za-z0-9][\w.+-]{0,60}/[\w.+-]{1,80}", re.ASCII)
 

@@ -3,15 +3,15 @@
     DIRECTORY           a folder per class; folders inside a class's folder belong to the class
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
     CLASS=imaps://…     a folder of an IMAP account, all of one class
-    index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
+    index:PATH          a TREC index: lines ``spam ../data/inmail.1`` with paths relative to the index's folder
     thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
     gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
     TABLE.csv           a row per message (.tsv and .jsonl too), classes by a column
     FILE                lines of ``label TAB text``
 
 Each format has a module with a function that yields the entries of a path, and reports unreadable files and messages to
-``on_unreadable``. A SOURCE without one of these forms raises SpamnbError before any message is read. A SOURCE without a
-readable message raises SpamnbError when it is read.
+``on_unreadable``. A SOURCE without one of these forms raises SpamnbError before any message is read. A SOURCE with
+unreadable files or messages only raises SpamnbError when it is read.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ DEFAULT = ReadOptions()
 
 
 def parse_source(spec: str) -> Source:
-    """Return the parts of a SOURCE. A tilde at the beginning of the path becomes the person's home directory.
+    """Return the parts of a SOURCE. A tilde after the class or kind becomes the person's home directory.
 
     >>> parse_source("ham=/mail/a=b"), parse_source("./a=b").label, parse_source("index:full/index").kind
     (Source(spec='ham=/mail/a=b', path='/mail/a=b', kind='', label='ham'), None, 'index')
@@ -84,7 +84,7 @@ def find_entries(
 ) -> Iterator[Entry]:
     """Return an iterator of the entries of folders, Maildirs, MH folders, mboxes, tables and single messages.
 
-    With a ``label`` they are the entries of ``label=PATH``. Without a label the folders in Maildirs are read, too.
+    With a ``label`` they are the entries of ``label=PATH``. Without a label, Maildirs for junk are read, too.
     Raise SpamnbError at once for a path that does not exist, and later if no file can be read as mail.
     """
     paths = list(paths)

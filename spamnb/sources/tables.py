@@ -70,7 +70,7 @@ def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable
         hint = f"; for a mailbox or a message write CLASS={escape(path)}" if has_pairs else ""
         raise SpamnbError(f"{escape(path)}: {error}{hint}") from error
 
-    # The first row is a message, and not the names of the columns.
+    # If the first row does not name the columns, it is a message.
     if kind == "jsonl" or (has_pairs and columns["text"].strip().lower() not in TEXT_NAMES):
         rows = chain([first_row], rows)
 
@@ -115,7 +115,7 @@ def _entries(
 
 
 def _find_column(names: list[str], choice: str | None, usual_names: frozenset[str], content: str) -> str:
-    """Return the column that is the person's ``choice``, or without a choice the only one with a usual name."""
+    """Return ``choice``; if that is None, return the only column with a usual name."""
     shown_names = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + ", …" * (len(names) > _MAX_NAMES)
     if choice is not None:
         if choice not in names:
@@ -175,13 +175,13 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 def _cells(path: str) -> Iterator[Row]:
     """Yield rows of RFC 4180, separated by commas, tabs, or semicolons as in Europe's spreadsheets.
 
-    Cells at the end of a row may be missing. In a .tsv file each line is a row: a quote in a text is mostly an ordinary
-    character there, and if it began a quoted cell, the next rows would belong to that cell.
+    Cells at the end of a row may be missing. In a .tsv file each line is a row, because a quote there is mostly an
+    ordinary character, and does not begin a cell of several lines.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # for the whole process, so it is never lowered
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # never lowered, because it is the whole process's
     lines = _lines(path)
     first_line = next(((number, line) for number, line in lines if line.strip()), (0, ""))
-    number = last_number = first_line[0]  # of the first and the last line of a row
+    number = last_number = first_line[0]  # the numbers of a row's first and last line
     row_size = 0  # characters
 
     def texts() -> Iterator[str]:

@@ -168,7 +168,7 @@ def test_a_file_that_only_the_client_sees_ends_the_training(
 @pytest.mark.parametrize("what", ["spamnb", "tokens", "Unicode", "PDF attachments"])
 def test_a_worker_by_other_rules_counts_nothing(what: str) -> None:
     expected = {**token_versions(), what: "another"}
-    with pytest.raises(SpamnbError, match=f"^the worker on .* has {what} .*, here it is another; install the same"):
+    with pytest.raises(SpamnbError, match=f"^{what}: .* on the worker .*, another here; install the same"):
         count_part([], TokenOptions(), expected)
 
 

@@ -35,7 +35,7 @@ def mail(tmp_path: Path) -> Path:
 def test_a_moved_message_keeps_flags_and_sizes_and_nothing_else_of_its_name(tmp_path, before, kept):
     one, other = maildir.make_folder(tmp_path / "One"), maildir.make_folder(tmp_path / "Other")
     (one / "cur" / before).write_bytes(b"x")
-    moved = maildir.move(one / "cur" / before, other)
+    moved = maildir.move_file(one / "cur" / before, other)
     fresh = moved.name.removesuffix(kept)
     assert moved.name.endswith(kept) and re.fullmatch(r"\d+\.M\d+P\d+Q\d+\.[^,:]+", fresh), moved.name
     assert not maildir.files(one / "cur") and maildir.files(other / "cur") == [moved]
@@ -68,7 +68,7 @@ def test_a_folder_is_sought_from_the_maildir_wherever_we_are(mail, monkeypatch, 
 def test_a_new_junk_beside_one_that_exists_is_refused_with_what_to_write(mail):
     maildir.make_folder(mail / "Ind&AOk-sirables")
     for name, beside in (("Junk", r"\.\./Junk"), ("Indésirables", r"\.\./Ind&AOk-sirables")):
-        with pytest.raises(SpamnbError, match=rf"is beside it and not in it; write {beside}"):
+        with pytest.raises(SpamnbError, match=rf"is beside this Maildir, not in it; write {beside}"):
             maildir.locate_folder(mail / "INBOX", name)
     maildir.make_folder(mail / "INBOX" / ".Junk")
     assert maildir.locate_folder(mail / "INBOX", "Junk") == mail / "INBOX" / ".Junk"

@@ -128,7 +128,7 @@ def test_mail_that_dovecot_keeps_compressed(person, model):
     (moved,) = person.paths("Junk")
     assert gzip.decompress(moved.read_bytes()) == spam and ",S=9" in moved.name
     assert person.watch().stdout == ""
-    maildir.move(moved, person.path)
+    maildir.move_file(moved, person.path)
     assert person.watch().stdout.startswith("learned\tham\t") and learned_class(model, spam) == "ham"
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reader.spam_fields import replace_spam_fields, section_length, strip_filter_headers
+from spamnb.reader.spam_fields import replace_spam_fields, section_length, strip_envelope
 
 OURS = [("X-Spam-Flag", "YES"), ("X-Spam-Status", "Yes, score=9.5 " + " ".join(["word"] * 30))]
 HARMLESS = [b"To: x", b"Subject: y", b" more", b"R: \xff"]
@@ -52,8 +52,8 @@ def test_what_the_mail_software_put_on_top_goes_and_nothing_else() -> None:
     message = b"Received: real\r\n more\r\nTo: x\r\n\r\nX-Envelope-From: body"
     envelope = b"X-Envelope-From: <a@b>\r\nX-Envelope-To: c,\r\n\td\r\n"
     received = b"Received: from x\r\n\tby y; now\r\n"
-    assert strip_filter_headers(envelope + received + message) == message
-    assert strip_filter_headers(b"From a@b Mon Jan  1 00:00:00 2024\n" + envelope + received + message) == message
+    assert strip_envelope(envelope + received + message) == message
+    assert strip_envelope(b"From a@b Mon Jan  1 00:00:00 2024\n" + envelope + received + message) == message
     for raw in (message, received + message, b"X-Envelope-From: a\n" + message, b"To: y\n" + envelope + message):
-        assert strip_filter_headers(raw) == raw
-    assert strip_filter_headers(envelope + received) == b"" and strip_filter_headers(b"") == b""
+        assert strip_envelope(raw) == raw
+    assert strip_envelope(envelope + received) == b"" and strip_envelope(b"") == b""

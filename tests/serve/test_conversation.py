@@ -363,7 +363,7 @@ def test_the_event_loop_reads_nothing_of_a_message(model: Path, monkeypatch: pyt
         monkeypatch.setattr(owner, name, noted)
 
     note_thread(ReaderCore, "_read")
-    for name in ("replace_spam_fields", "strip_filter_headers"):
+    for name in ("replace_spam_fields", "strip_envelope"):
         note_thread(spam_fields, name)
     head = method + b" SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\r\n"
     field = b"Message-ID: =?idna?q?caf=E9?= " + b"=?utf-16?q?x?= " * 2_000

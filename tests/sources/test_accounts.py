@@ -167,7 +167,7 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
         ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "set password-command to a command"),
         ('[a]\nurl = "imaps://ann@h"\nsort = "yes"\n', "sort must be true or false"),
         ("[a]\nurl = 7\n", "url must be a text in quotes"),
-        ('url = "imaps://ann@h"\n', r"\[url\] is not an account"),
+        ('url = "imaps://ann@h"\n', "the setting 'url' is in no section; write"),
         ("[a\n", "no TOML"),
         ("\udcff", "no TOML"),
     ],
