@@ -43,7 +43,7 @@ def check_has_class(name: str, classes: Sequence[str], where: str = "", advice: 
 
 
 def nearest_name(name: str, names: Sequence[str]) -> str | None:
-    """Return the name with the most similar spelling, or else with the same meaning, or None.
+    """Return the name with the most similar spelling, or else a name with the same meaning, or None.
 
     >>> [nearest_name(name, ["ham", "spam"]) for name in ("spma", "good", "list")]
     ['spam', 'ham', None]

@@ -18,7 +18,7 @@ class SpamnbError(Exception):
 
 
 class _Arguments:
-    """The attribute NAME is the argument NAME as Python writes it."""
+    """Arguments in a template as Python writes them: {option.force} is "force=True", {option.top} is "top"."""
 
     FLAGS = ("by_date", "everything", "force", "leave_one_out", "one_class", "online", "recursive")
 
@@ -27,7 +27,7 @@ class _Arguments:
 
 
 class _Options:
-    """The attribute NAME is the argument NAME as the command line writes it."""
+    """Arguments in a template as the command line writes them: {option.force} is "--force"."""
 
     def __getattr__(self, name: str) -> str:
         return "--all" if name == "everything" else "--" + name.replace("_", "-")
@@ -62,7 +62,7 @@ def in_options(text: str | Exception) -> str:
 
 
 class ArgumentError(SpamnbError):
-    """An argument or an option has a value that is not allowed."""
+    """An error about arguments. Its text is a `Wording`, which names them as arguments or as options."""
 
     def __init__(self, template: str, **values: object) -> None:
         super().__init__(Wording(template, **values))
@@ -100,7 +100,7 @@ def reason(error: Exception) -> str:
 
 
 def describe_error(error: Exception, where: str = "") -> str:
-    """Return one line about any exception, beginning with ``where`` unless it is a SpamnbError.
+    """Return one line about any exception, beginning with ``where`` unless the exception is a SpamnbError.
 
     >>> describe_error(SpamnbError("a full disk")), describe_error(ValueError("no codec"), "ann.eml")
     ('a full disk', 'ann.eml: failed (ValueError: no codec)')
@@ -112,7 +112,7 @@ def describe_error(error: Exception, where: str = "") -> str:
 
 
 class Outdated(SpamnbError):
-    """A model has an older format. It can be replaced, but not read."""
+    """A model has an older format. The model can be replaced, but not read."""
 
 
 class Locked(SpamnbError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from spamnb import __version__
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
     from spamnb.reader.read_message import ReadMessage
 
 _MAX_STARS = 50  # stars in X-Spam-Level, as in SpamAssassin
-_MAX_NAMES = 12  # tokens in X-Spam-Status and SYMBOLS, so that they fit into a line of mail (998 characters)
-_MAX_NAME_LENGTH = 48  # characters of such a token
+_MAX_SYMBOLS = 12  # tokens in X-Spam-Status and SYMBOLS
+_MAX_SYMBOLS_LENGTH = 850  # characters of these tokens with commas, because a line of mail has at most 998 characters
+_MAX_SYMBOL_TOKEN = 48  # characters of a token, each of which has up to 10 characters in ASCII
 _MAX_REPORT_ROWS = 40  # tokens in a report: their rows have at most 20,000 bytes, and Exim reads 32,600
 
 
@@ -55,7 +57,9 @@ def class_of_label(model: Classifier, label: str) -> str:
 
 def format_symbols(classification: Classification) -> str:
     """Return the tokens with the largest weights as printable ASCII without blanks, separated by commas."""
-    return ",".join(format_symbol(token) for token, _ in classification.reasons[:_MAX_NAMES])
+    symbols = [format_symbol(token) for token, _ in classification.reasons[:_MAX_SYMBOLS]]
+    ends = accumulate(len(symbol) + len(", ") for symbol in symbols)
+    return ",".join(symbol for symbol, end in zip(symbols, ends) if end <= _MAX_SYMBOLS_LENGTH)
 
 
 def format_report(classification: Classification) -> bytes:
@@ -85,6 +89,6 @@ def format_symbol(token: str) -> str:
     >>> format_symbol("subject:win, now"), format_symbol("выигрыш")
     ('subject:win;_now', '\\\\u0432\\\\u044b\\\\u0438\\\\u0433\\\\u0440\\\\u044b\\\\u0448')
     """
-    word = "_".join(token[:_MAX_NAME_LENGTH].replace(",", ";").split())
+    word = "_".join(token[:_MAX_SYMBOL_TOKEN].replace(",", ";").split())
     word = word.encode("ascii", "backslashreplace").decode("ascii")
     return "".join(c if "!" <= c <= "~" else "?" for c in word) or "?"

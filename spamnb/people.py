@@ -26,7 +26,7 @@ from spamnb.shown_text import escape
 KNOWN, BLOCKED = "you know this sender", "you blocked this sender"
 FORGED = "you know this sender, but your server found the address forged"
 MIN_LOG_ODDS = 4.6  # nats; more than ln 99, the threshold of the verdict spam with strictness cautious
-MAX_WROTE_TO = 1_000  # recipients in the file, the newest; 'filter' reads them in 3 ms for each message
+MAX_WROTE_TO = 1_000  # newest recipients that stay in the file; 'filter' reads 1,000 in 3 ms for each message
 _MAX_RECIPIENTS = 50  # recipients of a message that are added; a message with more is left out as a mailing
 _MAX_FIELD = 8000  # characters of a header field, which bound the time of the patterns below
 _WROTE_TO = re.compile(r"(?m)^wrote_to\s*=\s*\[[^\]]*\]\n?")

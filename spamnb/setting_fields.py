@@ -87,7 +87,7 @@ class Setting(NamedTuple):
         )
 
     def parse(self, text: str) -> Any:
-        """Return the value that a text of the command line means. Raise SpamnbError if it is not allowed.
+        """Return the value that a text of the command line means. Raise SpamnbError if the value is not allowed.
 
         >>> n = Setting("n", None, "", int, True, least=1)
         >>> n.parse("2"), n.parse("none")
@@ -110,7 +110,7 @@ class Setting(NamedTuple):
 
 
 def setting(default: Any, help: str, **attributes: Any) -> Any:
-    """Return a field of a dataclass that is a setting with these attributes of ``Setting``."""
+    """Return a dataclass field for a `Setting` with these attributes."""
     return field(default=default, metadata={"help": help, **attributes})
 
 

@@ -77,15 +77,15 @@ class Settings:
         " (`gaussian`, `lda`, `qda`).",
         choices=MODELS,
     )
-    # With 0.1 there are fewer errors than with 0.03 and 1, except with 1 on SMS: docs/experiments.md#smoothing
+    # 0.1 makes fewer errors than 0.03 and 1, but on SMS 1 makes fewer: docs/experiments.md#smoothing
     alpha: float = setting(
         0.1, "Smoothing pseudo-count. Laplace's pseudo-count is 1.", above=0, most=MAX_SETTING, models=BAYES_MODELS
     )
     prior: str = setting(
         "mle",
-        "Prior probability of a class: its share of the learned messages (`mle`, `map`), its share if each class had"
-        " one more message (`dirichlet`), or the same for all classes (`uniform`). It changes the posterior, but not"
-        " the calibrated probability.",
+        "Prior probability of a class: its share of the messages (`mle`, `map`), its share if each class had"
+        " one more message (`dirichlet`), or the same for all classes (`uniform`). The prior changes the posterior, but"
+        " not the calibrated probability.",
         choices=PRIORS,
         models=(*BAYES_MODELS, *VECTOR_MODELS),
     )

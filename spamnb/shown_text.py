@@ -50,7 +50,7 @@ def pluralize(number: int, noun: str) -> str:
 def format_probability(p: float) -> str:
     """Return a probability in percent, never as 0 or 100 %.
 
-    It is rounded down, so that a probability below a threshold is not printed as the threshold.
+    The probability is rounded down, so that a probability below a threshold is not printed as the threshold.
 
     >>> [format_probability(p) for p in (0.5, 0.8999, 0.90001, 0.99999, 0.0001)]
     ['50 %', '89.9 %', '90 %', 'over 99.9 %', 'under 0.1 %']

@@ -22,7 +22,7 @@ INTERRUPTED = 130  # the exit status that shells give a program ended by Ctrl-C
 
 
 class Commands(click.Group):
-    """Commands whose files are imported when they run. An error is printed as one line."""
+    """Import the file of a command when the command runs, and print an error as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -47,7 +47,7 @@ class Commands(click.Group):
 
 @contextmanager
 def _interrupt_on_ctrl_c(handler: object) -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt in the context, and end the process after it.
+    """Let Ctrl-C raise KeyboardInterrupt in the context. After the context, Ctrl-C ends the process.
 
     Nothing changes if ``handler`` is not the handler of SIGINT, because then another program runs this command.
     """

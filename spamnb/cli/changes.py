@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_MAX_BATCH = 100  # messages per transaction: a killed command loses at most these, and other writers wait only for them
+_MAX_BATCH = 100  # messages per transaction, because a killed command loses them and other writers wait for them
 _MAX_BATCH_BYTES = 4 << 20  # bytes of messages per transaction, which bounds the memory
 
 
@@ -27,7 +27,7 @@ def change_model(
     store: Store,
     activity: str,
 ) -> Iterator[T]:
-    """Call ``change`` for the bytes of some entries at a time, and yield the results after each transaction.
+    """Call ``change`` with the bytes of each batch of entries, and yield the results after each transaction.
 
     An entry that fails is counted in ``unreadable``, and the work continues. A terminal shows the progress of
     ``activity``, such as "learning". SpamnbError and Ctrl-C end the work; the text of the error has the number of

@@ -13,8 +13,8 @@ def check_command(name: str) -> None:
     """Log in to an IMAP account such as imaps://USER@HOST, and list its folders.
 
     Each line of output has a folder, its use and the number of its messages. The account is added to the accounts file,
-    so that 'sort' and 'watch' without a MAILBOX use it. The file contains no password: the password is in the keyring
-    or in SPAMNB_IMAP_PASSWORD, or a command prints it.
+    so that 'sort' and 'watch' without a MAILBOX use the account. The file contains no password: the password comes from
+    the keyring, from SPAMNB_IMAP_PASSWORD, or from the output of your password_command.
 
     \b
     Example:

@@ -45,12 +45,12 @@ EX_TEMPFAIL = 75  # the exit status after which mail software tries again later 
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Also print the N tokens with the largest weights. Not with csv.",
+    help="Also print the N tokens with the largest weights. Not with --format csv.",
 )
 @click.option(
     "--exit-code",
     is_flag=True,
-    help="Exit with status 1 if a message is spam, 0 if none is, and 75 if unsure or after an error.",
+    help="Exit with status 75 after an error or if a message is unsure, else 1 if a message is spam, else 0.",
 )
 @workers_option
 def classify_command(
@@ -103,7 +103,8 @@ def classify_command(
                 raise no_message_error(sources)
             spam, loss = classifier.settings.spam, classifier.settings.loss
             if form == "text" and out.isatty() and spam in classifier.store.totals().classes:
-                tell(f"mail is called {spam} above {format_probability(loss.threshold)}")
+                bound = format_probability(loss.threshold)
+                tell(f"mail is called {spam} if its probability of {spam} is above {bound}")
             if "unsure" in verdicts and (why := why_unsure(classifier)):
                 tell(f"{model}: 'unsure' because {why}")
     except Exception as error:
@@ -121,7 +122,7 @@ def classify_command(
 
 
 def _formatter(form: str, classifier: Classifier) -> Callable[[Entry, bytes, Classification], tuple[str, str]]:
-    """Return a function that returns the verdict on a message, and the line to print for it in this format."""
+    """Return a function that formats a classification. The function returns the verdict and the text to print."""
     formats = {"json": _json, "csv": _csv, "text": _tabbed}
     if form != "text" or not standard_output().isatty():
         return lambda entry, raw, result: (result.verdict, formats[form](entry.name, result))
@@ -184,8 +185,8 @@ def _evidence(classification: Classification) -> str:
 
     if len(classification.probabilities) < 2:  # evidence needs a second class
         return ""
-    likeliest = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])
+    best, second = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])[:2]
     return "".join(
-        f"    for {likeliest[weight <= 0]}: {escape(meaning(token) or token)}\n"
+        f"    for {best if weight > 0 else second}: {escape(meaning(token) or token)}\n"
         for token, weight in classification.evidence
     )

@@ -17,7 +17,7 @@ from spamnb.cli.options import SOURCE, UnreadableCounter, find_messages, model_o
     "-v",
     "--verbose",
     is_flag=True,
-    help="Also show tokens as the model file has them, weights in nats and uncalibrated probabilities.",
+    help="Also show tokens as the model file stores them, weights in nats and uncalibrated probabilities.",
 )
 def explain_command(source: str | None, model: Path, top: int, verbose: bool) -> None:
     """Show the tokens that decided one message. Without SOURCE, the message is read from standard input.

@@ -21,7 +21,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     """Subtract messages from the counts of CLASS. Without SOURCE, the message is read from standard input.
 
     SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox. If the model file keeps a message, the
-    message is removed from it. A message that CLASS has not learned changes nothing.
+    message is removed from the file. A message that CLASS has not learned changes nothing.
 
     \b
     Example:

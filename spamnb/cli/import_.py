@@ -16,7 +16,7 @@ from spamnb.errors import SpamnbError
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace an existing model.")
 def import_command(file: str, model: Path, force: bool) -> None:
-    """Make a model from the JSON lines that 'spamnb export' wrote. Without FILE, they are read from standard input.
+    """Make a model from the JSON lines that 'spamnb export' wrote. Without FILE, read standard input.
 
     \b
     Example:

@@ -57,7 +57,7 @@ def learn_command(
     CLASS. If a message looks like another class, its tokens are counted, but the model is not fitted to it.
 
     The model file keeps the learned messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
-    If they take more than --keep-lessons, the oldest are dropped.
+    If the kept messages take more than --keep-lessons, the oldest are dropped.
 
     With --base the new model has only its own messages, and classifies by the sum of both models.
 
@@ -74,9 +74,9 @@ def learn_command(
     from spamnb.store.snapshot import create_empty
     from spamnb.store.stored_messages import is_public, read_stored_limit, write_stored_limit
 
-    label_is_file = Path(label).is_file() and not any(Path(source).exists() for source in sources)
-    if label_is_file or ("/" in label and not sources):
-        raise SpamnbError(f"{escape(label)} is a file, not a class; write 'spamnb learn CLASS {escape(label)}'")
+    is_file = Path(label).is_file() and not any(Path(source).exists() for source in sources)
+    if is_file or ("/" in label and not sources):
+        raise SpamnbError(f"{escape(label)} looks like a path, not a class; write 'spamnb learn CLASS {escape(label)}'")
     try:
         check_class_name(label)
     except ValueError as error:
@@ -123,7 +123,7 @@ def learn_command(
         f"learned {n_learned:,} of {n_messages:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(n_moved.items()))
         + (f"; {n_messages - n_learned:,} already learned" if n_messages > n_learned else "")
-        + (f"; {n_doubtful:,} of them looked like another class" if n_doubtful else "")
+        + (f"; {n_doubtful:,} of the learned messages looked like another class" if n_doubtful else "")
     )
     if unreadable.count:
         raise SystemExit(1)

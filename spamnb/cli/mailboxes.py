@@ -48,7 +48,7 @@ class Target(NamedTuple):
 
 
 def get_account(name: str) -> Account:
-    """Return the account of a URL, with its settings in the accounts file. Raise SpamnbError for any other name."""
+    """Return the account of a URL, with its settings in the accounts file. Raise SpamnbError for a wrong URL."""
     from spamnb.sources.accounts import find_account, parse_url
 
     return _check_has_no_folder(find_account(parse_url(name)))
@@ -136,7 +136,7 @@ def save_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
 
 
 def for_each(mailboxes: list[Target], unreadable: UnreadableCounter, work: Callable[[Target], bool]) -> None:
-    """Call ``work`` for each mailbox, even if it fails for another one.
+    """Call ``work`` for each mailbox. An error of one of several mailboxes is printed, and the others follow.
 
     Exit with status 1 if ``work`` returns False or fails, or if a message cannot be read.
     """
@@ -154,7 +154,7 @@ def for_each(mailboxes: list[Target], unreadable: UnreadableCounter, work: Calla
 
 
 def retry(work: Callable[[], None]) -> None:
-    """Call ``work``. If the connection to the server is lost, print a line, and call it again after a growing pause."""
+    """Call ``work``. If the connection to the server is lost, print a line, and call ``work`` again after a pause."""
     from spamnb.sources import imap_reading
     from spamnb.sources.imap_connection import NeverReached, Unreachable
 

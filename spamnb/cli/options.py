@@ -28,11 +28,11 @@ def default_model() -> Path:
     """Return the path of the model in the user's data directory."""
     home = os.path.expanduser("~")
     if home == "~":  # the user has no home folder, as in a container
-        home = os.devnull  # no file can be below it, so that 'filter' copies the message and reports a missing model
+        home = os.devnull  # no file can be below /dev/null, so the model is missing
     return Path(os.environ.get("XDG_DATA_HOME") or Path(home, ".local", "share"), "spamnb", "model.spamnb")
 
 
-SOURCE = click.Path(readable=False)  # shells complete it as a path
+SOURCE = click.Path(readable=False)  # shells complete a SOURCE as a path
 
 
 class FilePath(click.Path):
@@ -221,14 +221,14 @@ class Seconds(click.FloatRange):
 def tell(line: str) -> None:
     """Print a line on standard error, after the program's name and with options instead of Python's arguments.
 
-    A failure is ignored, because the command must continue if the disk of its log is full.
+    An OSError is ignored, because the command must continue if the disk of its log is full.
     """
     with suppress(OSError):
         click.echo(f"spamnb: {in_options(line)}", err=True)
 
 
 class UnreadableCounter(SkippedMessages):
-    """The number of messages that could not be read. The error of each is printed on standard error."""
+    """A counter of messages that could not be read. It prints each error on standard error."""
 
     def __init__(self) -> None:
         super().__init__(tell)
@@ -259,7 +259,7 @@ def no_message_error(sources: tuple[str, ...]) -> SpamnbError:
 def find_messages(
     sources: tuple[str, ...], unreadable: UnreadableCounter, text_column: str | None = None, label: str | None = None
 ) -> Iterator[Entry]:
-    """Return the messages of the sources. Without sources, or for the source "-", read one from standard input.
+    """Return the messages of the sources. Without sources, or for the source "-", read one message from standard input.
 
     With ``label``, each source is read as the source ``label=PATH`` of 'train'.
     """
@@ -283,7 +283,7 @@ def find_messages(
         raise SpamnbError(f"standard input: {error.strerror}") from None
     if label is not None and is_mbox(raw):
         raise SpamnbError("standard input: an mbox of several messages; give its file name instead of '<'")
-    # Standard input is one message, because its sender can write lines that begin with "From ", as in an mbox.
+    # Standard input is always one message, because a sender can write lines that begin with "From ", as in an mbox.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
         tell("standard input looks like an mbox, but is read as one message; to read an mbox, give its file name")
     return iter([Entry(None, "-", "", content=raw)] if raw else [])

@@ -23,7 +23,7 @@ MAX_MONTHS = 1200  # a hundred years, longer than any model file exists
 @click.option("--yes", is_flag=True, help="Remove the tokens. Without --yes they are only counted.")
 @model_option
 def prune_command(months: int, yes: bool, model: Path) -> None:
-    """Remove the tokens that only one message has, unless the message was learned in the last months.
+    """Remove the tokens that only one message has, unless this message was learned in the last months.
 
     Filters can use the model meanwhile.
 

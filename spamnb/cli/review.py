@@ -14,7 +14,9 @@ from spamnb.cli.options import FilePath, model_option, models_option, tell
 
 @click.command("review", short_help="Show verdicts in a browser, and correct them.")
 @model_option
-@click.option("--journal", type=FilePath(), required=True, help="Journal of filter, sort, watch or serve.")
+@click.option(
+    "--journal", type=FilePath(), required=True, help="Journal that 'filter', 'sort', 'watch' or 'serve' writes."
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

@@ -85,7 +85,7 @@ def serve_command(
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
         pass
     os.close(descriptor)
-    load_people()  # raises SpamnbError for a wrong people file, because each message would fail
+    load_people()  # raises SpamnbError for a wrong people file, with which each message would fail
     writer = JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
     conversations = Conversations(threads, service.log, Limits(message_bytes=max_size))

@@ -30,10 +30,11 @@ def set_command(settings: tuple[str, ...], model: Path) -> None:
 
     values = parse_settings(settings, settings_in(Loss), "", "; for all others use 'spamnb train --set'")
     with Store.open(model, writable=True) as store, store.writing():
-        before = Settings.from_meta(store.meta(), str(model)).loss
+        old_settings = Settings.from_meta(store.meta(), str(model))
+        before, spam = old_settings.loss, old_settings.spam
         after = replace(before, **values)
         store.put_meta({"loss": asdict(after)})
     for name, setting in settings_in(Loss).items():
         if name in values:
             click.echo(f"{name}: {setting.format(getattr(before, name))} -> {setting.format(getattr(after, name))}")
-    click.echo(f"{model}: mail is called spam if its probability of spam is above {100 * after.threshold:.4g} %")
+    click.echo(f"{model}: mail is called {spam} if its probability of {spam} is above {100 * after.threshold:.4g} %")

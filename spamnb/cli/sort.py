@@ -119,7 +119,7 @@ def _sort(target: Target, filing: Filing, unreadable: UnreadableCounter, everyth
 def _delay_interrupt() -> Iterator[Callable[[], bool]]:
     """Yield a function that returns whether Ctrl-C was pressed. If so, raise KeyboardInterrupt after the context.
 
-    The context can print the messages that it moved before. A second Ctrl-C raises KeyboardInterrupt at once.
+    So the messages that the context moved can be printed. A second Ctrl-C raises KeyboardInterrupt at once.
     """
     is_interrupted = False
     previous_handler = signal.getsignal(signal.SIGINT)

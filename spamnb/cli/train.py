@@ -24,7 +24,7 @@ from spamnb.cli.options import (
 @source_options
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace an existing model. The messages that it keeps are learned again.")
-@click.option("--one-class", is_flag=True, help="Train on messages of a single class. 'learn' can add others later.")
+@click.option("--one-class", is_flag=True, help="Train on messages of a single class. 'learn' can add other classes.")
 @set_option
 @workers_option
 @dask_option

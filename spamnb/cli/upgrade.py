@@ -61,7 +61,7 @@ def upgrade_command(
 
 
 def _upgrade_users(folder: Path, incomplete: bool) -> None:
-    """Upgrade the model of each user in a folder. Exit with status 1 at the end if one of them failed."""
+    """Upgrade the model of each user in a folder. Exit with status 1 at the end if an upgrade failed."""
     from spamnb.errors import SpamnbError
     from spamnb.serve.users import SUFFIX
 
@@ -110,7 +110,7 @@ def _upgrade_model(
         tell(f"training {model} again from {', '.join(map(escape, paths)) or 'the messages that it keeps'}")
 
     def check_is_complete(training_set: TrainingSet, relearning: Relearning) -> None:
-        """Raise SpamnbError if too many messages of the old model are neither in the sources nor kept in it."""
+        """Raise SpamnbError if too many messages of the old model are neither in the sources nor kept in the model."""
         import numpy as np
 
         messages, stored_digests = training_set.messages, relearning.stored_digests()
@@ -137,9 +137,9 @@ def _upgrade_model(
 
 
 def _readable_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:
-    """Return the sources from which the model was trained, without those that cannot be read, and their read options.
+    """Return the sources of the training that can be read, and their read options.
 
-    The error of each source that cannot be read is printed.
+    The errors of the other sources are printed.
     """
     from spamnb.errors import SpamnbError, in_options
     from spamnb.shown_text import escape

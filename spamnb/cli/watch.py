@@ -66,7 +66,7 @@ def watch_command(
     """Learn mail as spam if you move it into the junk folder, and as ham if you move it out of the junk folder.
 
     MAILBOX is a Maildir, or an account such as imaps://USER@HOST. Without MAILBOX, all accounts of the accounts file
-    are watched. If the junk folder is beside the Maildir, the other folders beside it are watched too.
+    are watched. If the junk folder is beside the Maildir, the other folders beside the Maildir are watched too.
 
     Mail that was in the junk folder at the first scan is not learned, nor is mail that 'spamnb sort' moved, nor mail
     that you move to Trash, Drafts or Sent.
@@ -97,7 +97,7 @@ def watch_command(
     lock = threading.Lock()
 
     def watch(target: Target) -> None:
-        """Scan a mailbox again and again until ``stop``. An error ends this, but not for the other mailboxes."""
+        """Scan a mailbox again and again until ``stop``. An error ends only this thread."""
         try:
             with open_filing(target, unreadable, journal, writable=True) as filing:
                 watcher = Watcher(target, filing, stop)
@@ -126,20 +126,20 @@ def watch_command(
 
 
 class Stop:
-    """A signal for all threads to end."""
+    """A flag that tells all threads to end."""
 
     def __init__(self) -> None:
-        self.descriptor, self._writer = os.pipe()  # the descriptor becomes readable when the signal is set
+        self.descriptor, self._writer = os.pipe()  # the descriptor becomes readable when the flag is set
 
     def __call__(self, *_: object) -> None:
-        """Set the signal. This is also a handler of SIGTERM and SIGINT."""
+        """Set the flag. This is also the handler of SIGTERM and SIGINT."""
         os.write(self._writer, b"\0")
 
     def __bool__(self) -> bool:
         return self.wait(0)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the signal, at most this number of seconds. Return whether the signal is set."""
+        """Wait for the flag, at most this number of seconds. Return whether the flag is set."""
         from spamnb.mailbox.protocol import wait_readable
 
         return wait_readable([self.descriptor], seconds)
@@ -208,7 +208,7 @@ class Watcher:
         try:
             self.scan()
             if self._last_problem:
-                tell(f"{self._target.display_name}: connected again")
+                tell(f"{self._target.display_name}: works again")
             self._pause, self._last_problem = 0.0, ""
             mailbox.wait(self._record.inbox_state(), seconds, self._stop.descriptor)
             return 0.0

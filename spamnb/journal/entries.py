@@ -29,12 +29,12 @@ MAX_PLACE = 4096  # characters: Linux accepts no path of more bytes
 MAX_EVIDENCE = 20  # tokens: more do not fit on a screen
 MAX_TOKEN = 80  # characters of a token of the evidence, which fit on a line of the page
 MAX_TOKENS = 5_000  # tokens of a message, to bound the file; a message with more is learned from the mailbox only
-MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens: MAX_TOKENS of the longest
-LEVEL = 1  # of zlib: docs/experiments.md#kept-messages
+MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens; MAX_TOKENS of the longest tokens fit
+LEVEL = 1  # compression level of zlib: docs/experiments.md#kept-messages
 #: Mail is doubtful if `JournalEntry.distance` is between these bounds: at the default threshold of 90 %, mail with a
 #: probability of spam from 50 to 96 %.
 DOUBTFUL_FROM, DOUBTFUL_TO = -1.0, 0.5
-_MAX_LOG_ODDS = 700.0  # nats: beyond it math.exp overflows
+_MAX_LOG_ODDS = 700.0  # nats; math.exp overflows above 709
 
 
 class Place(NamedTuple):
@@ -92,15 +92,12 @@ class JournalEntry(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """Return the distance of the log-odds from the threshold, in thresholds of at least one nat.
-
-        It is 0 at the threshold and -1 at even odds.
-        """
+        """The distance of the log-odds from the threshold, relative to the larger of threshold and 1 nat."""
         return (self.log_odds - self.threshold) / max(self.threshold, 1.0)
 
     @property
     def doubt(self) -> float:
-        """The distance of the log-odds from another verdict; the most doubtful mail has 0."""
+        """The absolute `distance`, or 0 for the verdict unsure. The most doubtful mail has 0."""
         return 0.0 if self.verdict == UNSURE else abs(self.distance)
 
     @property
@@ -157,7 +154,7 @@ def encode_entry(entry: JournalEntry) -> str:
 
 
 def decode_entry(text: str, digest: bytes) -> JournalEntry | None:
-    """Return the entry that `encode_entry` made a text of; None if another version of spamnb made the text."""
+    """Return the entry of a text by `encode_entry`, or None if the text is from another version of spamnb."""
     fields = json.loads(text)
     return (
         JournalEntry(digest=digest, **fields)

@@ -18,11 +18,11 @@ from spamnb.store.database import Database, Fits, checked_rows, is_digest, sql_t
 
 APPLICATION_ID = 0x736E626A  # "snbj"
 VERSION = 10
-DAYS = 60  # after which verdicts are deleted, because people look for a message for some weeks
-MAX_BYTES = 256_000_000  # of verdicts, some 70,000 messages: docs/experiments.md#the-journal
+DAYS = 60  # days after which verdicts are deleted, because people look for a message for some weeks
+MAX_BYTES = 256_000_000  # bytes of verdicts, some 70,000 messages: docs/experiments.md#the-journal
 ROW_BYTES = 400  # bytes of a verdict besides its texts and tokens: the other columns, and its part of the indexes
 TIDY_EVERY = 1 << 16  # bytes of new verdicts, some 20 messages, after which old rows are deleted
-BUSY_MS = 2_000  # milliseconds to wait for a lock, because mail must not wait long for a reader of the journal
+BUSY_MS = 2_000  # milliseconds to wait for a lock, because mail must not wait long for another writer of the journal
 MAX_SEARCH_WORDS = 8  # words of a search; further words would exclude hardly any messages, so they are ignored
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
@@ -85,7 +85,7 @@ class Correction(NamedTuple):
 
 
 class Day(NamedTuple):
-    """The numbers of verdicts of one day, UTC; ``day`` is 2026-11-22."""
+    """The numbers of verdicts of one day (UTC) such as ``day="2026-11-22"``."""
 
     day: str
     good: int
@@ -154,7 +154,7 @@ class Journal(Database):
     # -- writing ---------------------------------------------------------------------------------------------
 
     def add(self, entries: Sequence[JournalEntry]) -> None:
-        """Write verdicts in one transaction; skip those that the journal has, which are added again after a crash."""
+        """Write verdicts in one transaction. Skip those that the journal has: a crash makes programs repeat them."""
         with self.writing():
             last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
             begin = position = last[0] if last else 0
@@ -174,10 +174,7 @@ class Journal(Database):
                 self.tidy(position)
 
     def tidy(self, end: int, *, days: float = DAYS, max_bytes: int = MAX_BYTES) -> None:
-        """Delete rows older than ``days``, and the oldest verdicts until at most ``max_bytes`` are left.
-
-        ``end`` is the position behind the last row.
-        """
+        """Delete rows older than ``days``, and the verdicts more than ``max_bytes`` before the position ``end``."""
         with self.writing():
             oldest = int(time.time() - days * _DAY)
             last = "SELECT position + 1 FROM verdicts WHERE at < ? ORDER BY at DESC LIMIT 1"
@@ -195,7 +192,7 @@ class Journal(Database):
             return self.execute("DELETE FROM verdicts WHERE digest = ?", (digest,)).rowcount
 
     def put_correction(self, correction: Correction) -> None:
-        """Write a correction; an earlier one of the same message is replaced."""
+        """Write a correction, which replaces an earlier correction of the same message by the same user."""
         with self.writing():
             last = None if correction.verdict else self.last_verdict(correction.digest, correction.user)
             row = correction._replace(
@@ -249,7 +246,7 @@ class Journal(Database):
         return next(iter(self._verdicts("WHERE v.position = ?", (position,))), None)
 
     def last_verdict(self, digest: bytes, user: str | None = None) -> JournalEntry | None:
-        """Return the last verdict on a message, for one user or (None) for any."""
+        """Return the last verdict on a message, for any user if ``user`` is None."""
         which = "WHERE v.digest = ? AND (? IS NULL OR v.user = ?) ORDER BY v.position DESC LIMIT 1"
         return next(iter(self._verdicts(which, (digest, user, user))), None)
 
@@ -280,7 +277,7 @@ class Journal(Database):
         return next(iter(self._corrections("WHERE digest = ? AND user = ?", (digest, user))), None)
 
     def corrections(self, batch: str = "") -> list[Correction]:
-        """Return the corrections of one batch, or (empty) all corrections, the newest first."""
+        """Return the corrections, the newest first: of one batch, or all if ``batch`` is empty."""
         return self._corrections("WHERE ? IN (batch, '') ORDER BY number DESC", (batch,))
 
     def _corrections(self, which: str, values: tuple[Any, ...]) -> list[Correction]:

@@ -13,22 +13,22 @@ from spamnb.journal.entries import JournalEntry
 from spamnb.journal.journal import Correction, Journal
 from spamnb.shown_text import pluralize
 
-MAX_WAITING = 10_000  # verdicts, some 30 MB of memory; further ones are dropped, and their number is reported
-_PAUSE = 0.2  # seconds to wait for further verdicts: one transaction for all takes a fifth of the time
+MAX_WAITING = 10_000  # rows, some 30 MB of memory; further rows are dropped, and their number is reported
+_PAUSE = 0.2  # seconds to wait for further rows, because a transaction for each row takes five times as long
 
 
 class JournalWriter:
     """A writer of verdicts and corrections.
 
     ``tell`` is called with a line if the journal cannot be opened or written. An error that repeats is reported once.
-    The writer tries again with each new verdict.
+    The writer tries again with each new row.
     """
 
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self._path = path
         self._tell = tell
         self._waiting: queue.Queue[JournalEntry | Correction | None] = queue.Queue(MAX_WAITING)  # None ends the thread
-        self._dropped = 0  # verdicts that were dropped since the last report
+        self._dropped = 0  # rows that were dropped since the last report
         self._lock = threading.Lock()
         self._hurry = threading.Event()  # whether the thread writes at once, without the pause
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
@@ -77,7 +77,7 @@ class JournalWriter:
                 with self._lock:
                     dropped, self._dropped = self._dropped, 0
                 if dropped:
-                    self._tell(f"the journal is too slow: it lacks {pluralize(dropped, 'verdict')}")
+                    self._tell(f"the journal is too slow: it lacks {pluralize(dropped, 'row')}")
                 for _ in batch:
                     self._waiting.task_done()
                 if None in batch:

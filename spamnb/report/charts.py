@@ -18,7 +18,7 @@ from spamnb.evaluation.result import Result
 from spamnb.report.evaluation import format_percent
 from spamnb.shown_text import pluralize
 
-WIDTH, HEIGHT = 360, 300  # px; a phone is 390 px wide, so that a chart is not scaled there
+WIDTH, HEIGHT = 360, 300  # px; the screen of a phone is 390 px wide, so a chart fits
 LEFT, RIGHT, TOP, BOTTOM = 52, 352, 12, 254  # px, the edges of the plot
 LETTER_WIDTH = 6.4  # px, the mean width of a letter of a note
 LINE_HEIGHT = 15  # px, of a note

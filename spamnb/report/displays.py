@@ -1,7 +1,7 @@
 """Charts of words by matplotlib (extra ``plot``), with the interface of scikit-learn's displays.
 
 The words come from hostile mail. They are escaped, and matplotlib does not read them as formulas. For ROC curves,
-confusion matrices and calibration curves use the displays of scikit-learn, which accept these estimators.
+confusion matrices and calibration curves use the displays of scikit-learn, which accept spamnb's estimators.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_WORD_LENGTH = 40  # characters of a word that are shown, so that there is ro
 
 
 class _Bars:
-    """A chart with a bar for each word. Its color is the color of the class that the word speaks for."""
+    """A chart with a bar for each word, in the colour of the class that the word speaks for."""
 
     x_label: str
     ax_: Any
@@ -61,8 +61,8 @@ class _Bars:
         for number, name in enumerate(sorted({word.label for word in self.words})):
             rows = [row for row, word in enumerate(self.words) if word.label == name]
             values = [self.words[row].value for row in rows]
-            # matplotlib reads the text after a dollar sign as a formula, and leaves a label out of the legend that
-            # begins with "_". The label therefore begins with a blank.
+            # matplotlib reads the text after a dollar sign as a formula, and the legend leaves out a label that begins
+            # with "_". The label therefore begins with a blank.
             label = escape(name).replace("$", r"\$")
             self.ax_.barh(rows, values, color=COLOURS[number % len(COLOURS)], label=f" {label}")
         tokens = [escape(word.token[:MAX_WORD_LENGTH]) for word in self.words]
@@ -130,7 +130,7 @@ class WordsDisplay(_Bars):
         ValueError
             If the estimator is not fitted, or the number of names is not the number of columns.
         TypeError
-            If the estimator is of another type, which does not have the number of messages with each word.
+            If the estimator is of another type.
         """
         if hasattr(estimator, "words"):
             return cls(estimator.words(top).informative).plot(ax)

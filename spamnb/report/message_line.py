@@ -66,7 +66,7 @@ def column_width(texts: Iterable[str]) -> int:
 
 
 def probability_width(names: Sequence[str]) -> int:
-    """Return the width of the probabilities of some classes, in columns."""
+    """Return the width of a column with the probability of any of these classes."""
     return len("P() under 0.1 %") + column_width([*names, ""])
 
 

@@ -165,7 +165,7 @@ def _group(result: Result, title: str, rows: NDArray[np.int64]) -> ErrorGroup:
     errors = []
     for row in rows[:MAX_ERRORS].tolist():
         p = result.probabilities[row]
-        likeliest = result.classes[int(p.argmax())]  # the evidence is for this class, whatever the scores
+        likeliest = result.classes[int(p.argmax())]  # the evidence is for this class
         errors.append((result.errors[row], float(p[result.truth[row]]), likeliest))
     return ErrorGroup(title, size, errors)
 

@@ -23,7 +23,7 @@ class Table(NamedTuple):
     rows: Sequence[tuple[str, ...]]
 
     def html(self) -> str:
-        """Return the table as plain HTML, which a notebook shows even if it is not trusted."""
+        """Return the table as plain HTML, which untrusted notebooks show, too."""
 
         def row(tag: str, cells: Sequence[str]) -> str:
             return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"

@@ -206,7 +206,7 @@ class Review:
         return RedirectResponse(f"/{self.key}/message/{int(position)}{_choice(fields).query()}", 303)
 
     def _back(self, fields: Fields, outcome: Outcome, **parameters: str | int) -> Response:
-        """Redirect to the list that the form was on, with more parameters. Raise Refusal if there are problems."""
+        """Redirect to the list that the form was on, with these parameters. Raise Refusal if there are problems."""
         problems = "; ".join(outcome.problems)
         if problems and outcome.n_changed:
             summary = f"{pluralize(outcome.n_changed, 'message')} changed; {problems}"

@@ -67,7 +67,7 @@ class OpenMailboxes(ExitStack):
         errors: list[str] = []
         with (
             MailboxRecord.open(mailbox, lambda name, error: errors.append(str(error))) as record,
-            record.lock(LOCK_SECONDS) as finished_moves,  # moves that an earlier program did not finish
+            record.lock(LOCK_SECONDS) as finished_moves,  # moves that were interrupted
         ):
             entries = journal_entries(mailbox, finished_moves, entry.junk)
             self._journal.add(entries)

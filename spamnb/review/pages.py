@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 DAY = 86_400  # seconds
 HALF_YEAR = 183 * DAY  # seconds; a date that is further away is shown with its year
-PER_PAGE = 50  # messages of a list on one page: nobody reads a longer page, and its form stays below MAX_FIELDS
+PER_PAGE = 50  # messages of a list on one page; nobody reads a longer page
 MAX_SHOWN = 20_000  # characters of a message that are shown, about ten screens
 MAX_TYPED = 80  # characters of a word or a search
-MAX_PAGE = 9_999  # pages of a list; the journal has about 1,400
+MAX_PAGE = 9_999  # pages of a list; a full journal has about 1,400
 TOP_WORDS = 30  # informative words that are shown, about one screen
 LABELS = {"spam": "spam", UNSURE: "unsure"}  # by verdict; any other verdict is "good"
 
@@ -90,7 +90,7 @@ class Row(NamedTuple):
 
     @property
     def can_undo(self) -> bool:
-        """Whether the correction was made on a page. A correction by a mail program is undone there."""
+        """Whether the correction was made on a page. Only mail programs undo the corrections of mail programs."""
         return self.correction is not None and self.correction.source == "page"
 
 
@@ -114,7 +114,7 @@ def list_values(journal: Journal, choice: Choice, batch: str) -> dict[str, Any]:
 
 
 def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> dict[str, Any]:
-    """Return the values of the page of a message. ``raw`` is None if its mailbox no longer has it."""
+    """Return the values of the page of a message. ``raw`` is None if the mailbox no longer has the message."""
     from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse
 
@@ -165,7 +165,7 @@ def statistics_values(journal: Journal, model: Classifier) -> dict[str, Any]:
         "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],
         "megabytes": model.store.size() / 1e6,
         "words": totals.vocabulary_size,
-        "learned": list(zip(totals.classes, totals.documents.tolist())),
+        "class_messages": list(zip(totals.classes, totals.documents.tolist())),
     }
 
 

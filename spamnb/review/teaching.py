@@ -35,7 +35,7 @@ class Outcome:
 
 
 class Teacher:
-    """The models that learn: one for each user in the folder ``users``, or ``shared`` if there is no such folder.
+    """The models that learn: one for each user in the folder ``users``, or ``shared`` if ``users`` is None.
 
     The models stay open, because closing an SQLite file takes longer than learning a message.
     """
@@ -158,7 +158,7 @@ def _unlearn(
 def _read_tokens(journal: Journal, model: Classifier, entry: JournalEntry) -> ReadMessage:
     """Return a message from its tokens in the journal.
 
-    Raise SpamnbError if the journal has no tokens of it, or if the tokens of the model have changed.
+    Raise SpamnbError if the journal has no tokens of the message, or if the tokens of the model have changed.
     """
     packed_tokens = journal.tokens(entry.position)
     problem = "" if packed_tokens else "it is too long for the journal to have its tokens"

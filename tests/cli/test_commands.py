@@ -320,7 +320,7 @@ def test_learn_without_a_class_takes_no_file_for_one(model: Path, folder: Path, 
     for label in (next((folder / "spam").iterdir()), "mail/1"):
         result = run("learn", "-m", model, label, stdin=message("spam", 1))
         assert result.exit_code == 1
-        assert result.output == f"Error: {label} is a file, not a class; write 'spamnb learn CLASS {label}'\n"
+        assert result.output == f"Error: {label} looks like a path, not a class; write 'spamnb learn CLASS {label}'\n"
     assert run("export", "-m", model).output == before
 
 
@@ -479,6 +479,13 @@ def test_swapped_names_are_told(model: Path, tmp_path: Path) -> None:
     write_folders(tmp_path / "new", mail(90)[120:])
     swapped = run("learn", "ham", "-m", model, tmp_path / "new" / "spam")
     assert swapped.exit_code == 0 and "are not swapped" in swapped.stderr
+
+
+def test_set_calls_the_class_of_spam_by_its_name(folder: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m"
+    output_of("train", "--set", "spam=junk", "-m", model, f"ham={folder / 'ham'}", f"junk={folder / 'spam'}")
+    told = output_of("set", "strictness=strict", "-m", model)
+    assert told.endswith(": mail is called junk if its probability of junk is above 50 %\n")
 
 
 def test_set_changes_decisions_and_nothing_that_was_learned(model: Path) -> None:

@@ -63,7 +63,9 @@ def box(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("command", "columns"), [("classify", 40), ("classify", 120), ("sort", 80)])
 def test_every_message_is_one_line_that_fits(trained: Path, box: Path, command: str, columns: int) -> None:
     where = [box] if command == "sort" else [box / "new"]
-    said = "spamnb: mail is called spam above 90 %\n" if command == "classify" else "to Junk"
+    said = (
+        "spamnb: mail is called spam if its probability of spam is above 90 %\n" if command == "classify" else "to Junk"
+    )
     lines = in_terminal(columns, command, "-m", trained, *where, said=said)
     assert len(lines) == 7 and all(line.isprintable() and cell_len(line) <= columns for line in lines)
     if columns == 40:

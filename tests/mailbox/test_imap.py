@@ -181,7 +181,7 @@ def test_a_server_that_restarts_is_told_once_and_found_again(made: Made, model: 
         wait_until(lambda: "refused" in watch.said, watch.process)
         time.sleep(2.5)  # it is asked again meanwhile
         server.start()
-        wait_until(lambda: "connected again" in watch.said, watch.process)
+        wait_until(lambda: "works again" in watch.said, watch.process)
         with server.person() as person:
             person.arrive(range(500, 502))
             wait_until(lambda: watch.said.count("moved\tspam\tJunk") == 2, watch.process)

@@ -220,8 +220,23 @@ class Lost:
     def unfinished_moves(self) -> bool:
         raise SpamnbError("out of reach")
 
+    def inbox_state(self) -> None:
+        pass
+
+    def wait(self, *_: object) -> None:
+        pass
+
     def close(self) -> None:
         pass
+
+
+def test_a_mailbox_that_failed_is_told_to_work_again(model: Path, monkeypatch: pytest.MonkeyPatch):
+    watcher = Watcher(Target("here", model), Lost(), Stop())
+    with redirect_stderr(StringIO()) as told:
+        watcher.scan_and_wait(60)
+        monkeypatch.setattr(watcher, "scan", lambda: None)
+        assert watcher.scan_and_wait(60) == watcher.scan_and_wait(60) == 0
+    assert told.getvalue().endswith("pauses\nspamnb: here: works again\n")
 
 
 def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path):

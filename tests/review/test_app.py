@@ -211,7 +211,7 @@ def test_a_word_is_looked_up_in_the_model(review, model):
         text = client.get("/words", params={"word": typed}).text
         tree = LexborHTMLParser(text)
         assert len(tree.css("script")) == 1 and not tree.css("[onload]") and "\u202e" not in text
-        assert "No learned message has this word" in text
+        assert "No message of the model has this word" in text
 
 
 def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model):

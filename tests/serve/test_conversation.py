@@ -20,7 +20,14 @@ from mail import message as mail
 from spamnb.classification import Classification, Evidence
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.mail_result import _MAX_REPORT_ROWS, class_of_label, classify_mail, format_report, format_symbol
+from spamnb.mail_result import (
+    _MAX_REPORT_ROWS,
+    class_of_label,
+    classify_mail,
+    format_report,
+    format_symbol,
+    header_fields,
+)
 from spamnb.reader import spam_fields
 from spamnb.reader.binding import ReaderCore
 from spamnb.serve import users
@@ -107,6 +114,14 @@ def test_printed_points_never_contradict_the_verdict(log_odds, threshold, verdic
 def test_names_are_one_printable_word(token):
     name = format_symbol(token)
     assert name and all("!" <= c <= "~" and c != "," for c in name) and len(name) <= 480
+
+
+@pytest.mark.parametrize("letter", ["a", "я", "😀"])
+def test_the_fields_of_a_message_fit_into_lines_of_mail(letter):
+    evidence = [Evidence(letter * 60, 1.0)] * 40
+    fields = header_fields(result("spam", 9.0, 2.0, evidence))
+    assert all(len(f"{name}: {value}") <= 998 for name, value in fields)
+    assert letter in dict(fields)["X-Spam-Status"].encode("ascii").decode("unicode_escape"), "no token is left"
 
 
 def test_evidence_is_for_spam_whatever_is_likeliest():
