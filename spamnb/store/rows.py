@@ -97,8 +97,8 @@ class Cells(NamedTuple):
     @classmethod
     def unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
         """Return the cells of rows; raise Damaged if they are not of a model with this number of classes."""
-        parts = [cls._unpack((), classes)]
-        for first in _chunks(len(blobs)):
+        parts = []
+        for first in _chunks(max(len(blobs), 1)):
             part = cls._unpack(blobs[first : first + CHUNK_TOKENS], classes)
             parts.append(part._replace(token=part.token + first))
         return cls.join(parts)
