@@ -84,7 +84,7 @@ static uint8_t *allocate(struct arena *arena, size_t size) {
         arena_fail(arena, FAILED_ASSERTION);
     if (size > SIZE_MAX / 4)
         arena_fail(arena, FAILED_MEMORY);
-    size_t aligned = ((size ? size : 1) + 15) & ~(size_t)15; /* multiples of 16, for items of 8 bytes */
+    size_t aligned = ((size ? size : 1) + 15) & ~(size_t)15; /* 16 aligns items of all types */
     if ((size_t)(arena->end - arena->at) < aligned)
         new_block(arena, aligned);
     uint8_t *memory = arena->at;
@@ -134,7 +134,7 @@ void writer_grow(struct writer *writer, size_t n) {
         arena_fail(arena, FAILED_MEMORY);
     uint8_t *old_begin = writer->begin;
     arena->is_writing = false;
-    arena->at = old_begin; /* the same memory may be allocated again, with the text in its place */
+    arena->at = old_begin; /* allocate may return old_begin, and then the text need not be copied */
     writer->begin = allocate(arena, 2 * (size + n));
     arena->is_writing = true;
     if (writer->begin != old_begin && size)

@@ -1,8 +1,8 @@
 /* Spans of bytes, and the memory of one message.
  *
- * A span is a text: the address of its first byte, and the address behind its last byte. Functions of the core take
- * texts as spans, and read nothing beyond the end of a span. Functions that compare or search "in any case" take the
- * expected text in lower case.
+ * A span is a text: the address of its first byte, and the address after its last byte. Functions of the core take
+ * texts as spans, and read nothing beyond the end of a span. Functions that ignore the case of ASCII letters
+ * ("any_case") take the expected text in lower case.
  */
 #pragma once
 
@@ -88,7 +88,7 @@ static inline const uint8_t *find_last(span s, uint8_t c) {
 
 /* Returns the address at which a text first occurs in a span; NULL if it does not occur. Takes linear time. */
 const uint8_t *find(span s, span text);
-/* Returns the same for a text in any case. Takes quadratic time, so one of the texts must be short. */
+/* Returns the same, but ignores the case of letters. Takes quadratic time, so one of the texts must be short. */
 const uint8_t *find_any_case(span s, span lower);
 
 /* Returns the text before the first byte c; the whole text if it has no such byte. */
@@ -97,7 +97,7 @@ static inline span before_first(span s, uint8_t c) {
     return separator ? span_between(s.at, separator) : s;
 }
 
-/* Sets line to the first line of text, without its line feed, and moves text behind this line; false if text is
+/* Sets line to the first line of text, without its line feed, and moves text after this line; false if text is
  * empty. */
 static inline bool next_line(span *text, span *line) {
     bool has_line = !is_empty(*text);
@@ -120,7 +120,7 @@ static inline span strip(span s) {
     return s;
 }
 
-/* Returns the first word of text and moves text behind this word; an empty span if text has no word. */
+/* Returns the first word of text and moves text after this word; an empty span if text has no word. */
 static inline span next_word(span *text) {
     while (text->at < text->end && is_space(*text->at))
         text->at++;
@@ -198,13 +198,13 @@ struct arena {
 /* Empties the arena, and limits the bytes of its blocks. */
 void arena_begin(struct arena *arena, size_t max_bytes);
 void arena_free(struct arena *arena);
-/* Ends the reading of the message for this reason, by a jump to arena->failure. */
+/* Ends the reading of the message by a jump to arena->failure. */
 _Noreturn void arena_fail(struct arena *arena, enum failure reason);
 /* Allocates memory for count items, with arbitrary content. */
 void *arena_allocate(struct arena *arena, size_t count, size_t size);
 /* Copies a text. */
 span arena_copy(struct arena *arena, span text);
-/* Copies two texts, one behind the other, as one text. */
+/* Copies two texts, one after the other, as one text. */
 span concatenate(struct arena *arena, span first, span second);
 
 /* A text that is being written: from begin to at; the memory up to end is reserved. */

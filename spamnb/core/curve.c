@@ -7,7 +7,7 @@
 enum { MAX_STEPS = 8 };                    /* of Newton's method in a round; the next round continues */
 static const double MAX_LOG_ODDS = 16.0;   /* nats: no probability is 0 or 1 */
 static const double FIRST_NOISE = 0.2;     /* share of wrong labels in the first round; later rounds estimate it */
-static const double DOUBT_MESSAGES = 50.0; /* of the smaller side, with which d is 3/4: docs/experiments.md#calibration */
+static const double DOUBT_MESSAGES = 50.0; /* in the smaller side: then d is 3/4 (docs/experiments.md#calibration) */
 static const double MAX_MOVE = 2.0;        /* nats: a step that changes a log-odds by more overshoots */
 static const double MIN_MOVE = 1e-3;       /* nats: a step that changes no log-odds by more is the last */
 static const double MIN_CURVATURE = 1e-9;  /* of the likelihood of a message: at 0, Newton's step is undefined */
@@ -41,7 +41,8 @@ static size_t collect_bins(const struct curve *curve, struct bin *bins) {
     return n;
 }
 
-/* Takes one step of Newton's method. Returns the largest change of a log-odds before the step was shortened. */
+/* Takes one step of Newton's method. Returns the largest change of a log-odds by the whole step, which
+ * is shortened to MAX_MOVE. */
 static double step(struct curve *curve, const struct bin *bins, size_t n) {
     double w = 0, wx = 0, wxx = 0, g = 0, gx = 0; /* sums of weights and gradients */
     for (size_t b = 0; b < n; b++) {
@@ -92,7 +93,7 @@ void curve_fit(struct curve *curve) {
         for (size_t b = 0; b < n; b++)
             bins[b].log_odds = curve->slope * bins[b].x + curve->intercept;
     }
-    if (curve->slope <= 0) { /* higher scores do not mean the class: return the shares of the classes */
+    if (curve->slope <= 0) { /* a higher margin does not make the class more probable: ignore margins */
         curve->slope = 0.0;
         curve->intercept = log(own / others);
     }

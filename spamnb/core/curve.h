@@ -19,5 +19,5 @@ struct curve {
     double wrong_own, wrong_others;     /* results: expected numbers of scored messages whose label is wrong */
 };
 
-/* Fits a curve: writes its results. */
+/* Writes the results of a curve. */
 void curve_fit(struct curve *curve);

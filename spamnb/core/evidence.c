@@ -4,16 +4,16 @@
 
 enum {
     MAX_FIELD_NAME = 40, /* bytes of a field's name in its tokens; Exchange adds longer names, which begin alike */
-    MAX_VALUE = 2000, /* bytes of a field's value in which words are read; 6 ordinary messages have a longer value */
+    MAX_VALUE = 2000, /* bytes of a field's value that are read; 6 of 6,438 messages have a longer value */
     MAX_TYPE = 40, /* bytes of a content type in a token; types of Office documents are longer and begin alike */
-    MAX_NAME = 20, /* bytes of a charset or an encoding in a token; ordinary mail: 17 */
-    MAX_ENDING = 12, /* bytes of the end of a filename in a token, because a long one is no kind of file */
+    MAX_NAME = 20, /* bytes of a charset or an encoding in a token; the longest in ordinary mail has 17 */
+    MAX_ENDING = 12, /* bytes of a filename's ending in a token; longer endings name no kind of file */
 };
 
 /* ---- Rules ---- */
 
-/* Returns the bucket of a name, from 1 to 32, by its first and its third letter in any case. Names of one or two
- * letters are in bucket 1. */
+/* Returns the bucket of a name, from 1 to 32, by its first and its third letter, which may be capitals. Names of
+ * one or two letters are in bucket 1. */
 static size_t bucket_of(span name) { return 1 + (size_of(name) < 3 ? 0 : (name.at[0] ^ name.at[2]) & 31); }
 
 void rules_sort(struct rule_table *table) {
@@ -95,7 +95,7 @@ static void add_field(struct reader *reader, const struct field *field) {
         word_rule.method = rule->method == METHOD_SUBJECT ? WORD_PARTS : WORD_WHOLE;
         add_words(reader, &word_rule, value);
     }
-    if (rule->method == METHOD_SUBJECT) /* again without a prefix, because the words of bodies have none */
+    if (rule->method == METHOD_SUBJECT) /* again as a text, whose words have no prefix */
         add_texts(reader, &(span_list){&value, 1, 1}, LITERAL("subject:"));
 }
 

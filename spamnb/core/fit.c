@@ -32,11 +32,13 @@ static double odds_against(const double *scores, size_t classes, size_t y) {
     return odds;
 }
 
-/* Returns the coefficient of label y among two classes: C sigma(u), where u is the log-odds against y, and
+/* Returns the coefficient of label y among two classes, C sigma(u), where C is the penalty, gap the score of y without
+ * the coefficients less the other score, and u the log-odds against y with the coefficients:
  *
  *     u + gap + 2 C sigma(u) = 0,
  *
- * because the two coefficients widen the gap of the scores by twice their size. The left side rises with u. */
+ * because the two coefficients widen the gap by twice their size. The left side rises with u. The argument u is a first
+ * guess. */
 static double solve_two_classes(double gap, double penalty, double u) {
     double low = -MAX_SCORE, high = MAX_SCORE, s = 0.0;
     for (int i = 0; i < MAX_STEPS; i++) {
@@ -59,9 +61,9 @@ static double solve_two_classes(double gap, double penalty, double u) {
  *     c_y = C sigma(u),    log Z = scores_y + c_y + log(1 + e^u),
  *
  * and each other coefficient is c_k = -a_k, where a_k = C exp(scores_k - a_k - log Z) is a value of Wright's omega
- * function. All coefficients sum to 0, so c_y is the sum of all a_k. As u rises, this sum falls and c_y rises, so there
- * is one solution. Newton's method finds the solution. If a step leaves the interval from low to high, the interval is
- * halved instead. */
+ * function. All coefficients sum to 0, so at the solution C sigma(u) is the sum of all a_k. As u rises, the sum falls and
+ * C sigma(u) rises, so there is one solution. Newton's method finds the solution. If a step leaves the interval from
+ * low to high, the interval is halved instead. */
 static void solve_dual(const double *scores, size_t classes, size_t y, double penalty, double *coefficients) {
     double top = -MAX_SCORE, low = -MAX_SCORE, high = MAX_SCORE;
     for (size_t k = 0; k < classes; k++)
@@ -105,22 +107,21 @@ static void solve_dual(const double *scores, size_t classes, size_t y, double pe
 
 /* Adds sign * units to the weights of each column of message i. */
 static void add_to_weights(const struct fit *fit, size_t i, const int64_t *units, int64_t sign) {
-    if (fit->n_others == 1) { /* two classes need no inner loop */
+    if (fit->row_size == 1) { /* two classes need no inner loop */
         for (int64_t j = fit->begins[i], change = sign * *units; j < fit->ends[i]; j++)
             fit->weights[fit->columns[j]] += change;
         return;
     }
     for (int64_t j = fit->begins[i]; j < fit->ends[i]; j++)
-        for (size_t k = 0; k < fit->n_others; k++)
-            fit->weights[(size_t)fit->columns[j] * fit->n_others + k] += sign * units[k];
+        for (size_t k = 0; k < fit->row_size; k++)
+            fit->weights[(size_t)fit->columns[j] * fit->row_size + k] += sign * units[k];
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Writes the scores of message i, in nats, by the contributions of all other messages. sums: memory for n_others
- * numbers. */
+/* Writes the scores of message i, in nats, without its own contribution. sums: memory for row_size numbers. */
 static void compute_scores(const struct fit *fit, size_t i, int64_t *sums, double *scores) {
-    size_t others = fit->n_others;
+    size_t others = fit->row_size;
     int64_t begin = fit->begins[i], end = fit->ends[i], first_sum = 0;
     for (size_t k = 0; k < others; k++)
         sums[k] = fit->contributions ? (begin - end) * fit->contributions[i * others + k] : 0;
@@ -143,9 +144,9 @@ static void compute_scores(const struct fit *fit, size_t i, int64_t *sums, doubl
 }
 
 /* Fits the contribution of message i, and adds the change to the weights. Returns the largest change of a coefficient,
- * in nats. scores, coefficients: memory for a number of each class; change: memory for n_others numbers. */
+ * in nats. scores, coefficients: memory for a number of each class; change: memory for row_size numbers. */
 static double fit_message(const struct fit *fit, size_t i, double *scores, double *coefficients, int64_t *change) {
-    size_t others = fit->n_others, classes = others + 1, y = (size_t)fit->labels[i];
+    size_t others = fit->row_size, classes = others + 1, y = (size_t)fit->labels[i];
     int64_t *contributions = fit->contributions + i * others, label_contribution = 0, first_change = 0, largest = 0;
     compute_scores(fit, i, change, scores);
     double penalty = fit->penalty * trust(odds_against(scores, classes, y), fit->noise);
@@ -174,7 +175,7 @@ static double fit_message(const struct fit *fit, size_t i, double *scores, doubl
 }
 
 double fit_sweep(const struct fit *fit) {
-    size_t classes = fit->n_others + 1;
+    size_t classes = fit->row_size + 1;
     double *numbers = calloc(classes, 2 * sizeof *numbers), largest = -1.0;
     int64_t *units = calloc(classes, sizeof *units);
     if (numbers && units) {
@@ -190,14 +191,14 @@ double fit_sweep(const struct fit *fit) {
 void fit_take_out(const struct fit *fit) {
     for (size_t n = 0; n < fit->n_visits; n++) {
         size_t i = (size_t)fit->visits[n];
-        add_to_weights(fit, i, fit->contributions + i * fit->n_others, -1);
+        add_to_weights(fit, i, fit->contributions + i * fit->row_size, -1);
     }
 }
 
 bool fit_scores(const struct fit *fit, double *scores) {
-    int64_t *sums = calloc(fit->n_others + 1, sizeof *sums);
+    int64_t *sums = calloc(fit->row_size + 1, sizeof *sums);
     for (size_t n = 0; sums && n < fit->n_visits; n++)
-        compute_scores(fit, (size_t)fit->visits[n], sums, scores + n * (fit->n_others + 1));
+        compute_scores(fit, (size_t)fit->visits[n], sums, scores + n * (fit->row_size + 1));
     free(sums);
     return sums != NULL;
 }

@@ -14,14 +14,14 @@
  * labels: the class number of each message
  * visits: the n_visits messages that a call visits, each once
  * contributions: a row for each message; NULL if the weights contain no contributions of these messages
- * weights: a row for each column
- * penalty: C of the formula
+ * weights: a row for each token
+ * penalty: C of the formula, the largest coefficient of a message with trust 1
  * noise: the share of labels that are wrong
  * unit: nats of one unit
- * least: nats; a smaller coefficient becomes 0
+ * least: nats; a smaller coefficient of a message becomes 0
  *
- * Contributions and weights are whole numbers of units. Their rows have n_others numbers: one for each class except the
- * first. The first class needs none, because the numbers of all classes sum to 0.
+ * Contributions and weights are whole numbers of units. Their rows have row_size numbers: one for each class except the
+ * first, because the numbers of all classes sum to 0.
  */
 struct fit {
     const int64_t *begins, *ends;
@@ -29,7 +29,7 @@ struct fit {
     const double *values, *offsets;
     const int64_t *labels, *visits;
     int64_t *contributions, *weights;
-    size_t n_visits, n_others;
+    size_t n_visits, row_size;
     double penalty, noise, unit, least;
 };
 
@@ -38,6 +38,6 @@ struct fit {
 double fit_sweep(const struct fit *fit);
 /* Subtracts the contributions of the visited messages from the weights. */
 void fit_take_out(const struct fit *fit);
-/* Writes a row of scores, in nats, for each visited message. The scores of a message do not include its own
+/* Writes a row of scores, in nats, for each visited message. They do not include the message's own
  * contribution. Returns false if there is too little memory. */
 bool fit_scores(const struct fit *fit, double *scores);

@@ -17,7 +17,7 @@ class _Fit(ctypes.Structure):
     _fields_ = (
         *((name, c_void_p) for name in "begins ends columns values offsets labels visits".split()),
         ("contributions", c_void_p), ("weights", c_void_p),
-        ("n_visits", c_size_t), ("n_others", c_size_t),
+        ("n_visits", c_size_t), ("row_size", c_size_t),
         *((name, c_double) for name in "penalty noise unit least".split()),
     )  # fmt: skip
 

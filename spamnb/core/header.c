@@ -3,11 +3,12 @@
 
 enum {
     MAX_FIELDS = 1000, /* of a section; later fields are read only if they are essential; ordinary mail: 125 */
-    MAX_ESSENTIAL = 20000, /* fields of a section, essential and others; they take 0.8 MB */
+    MAX_ALL_FIELDS = 20000, /* of a section, with the essential fields; they take 0.8 MB */
     MAX_VALUE = 1 << 18, /* bytes of a field's value; ordinary mail: 24,540 */
-    MAX_BROKEN = 1 << 14, /* bytes behind a line that is no field, in which further fields are searched for; 439 in
-                           * 18,846 messages of 20 Newsgroups */
-    MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for; ordinary mail: 810, once 14,285 */
+    MAX_BROKEN = 1 << 14, /* bytes after a line that is no field, in which fields are searched for; messages of 20
+                           * Newsgroups need at most 439 */
+    MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for; ordinary mail: 810, except for one
+                                   * message with 14,285 */
     MAX_PIECES = 100, /* of a parameter; 13 lines of 78 bytes have the longest filename, percent-encoded */
     MAX_WORD_CHARSET = 75, /* bytes of a charset's name: a whole encoded word has 75 (RFC 2047) */
 };
@@ -29,7 +30,7 @@ span convert_line_ends(struct arena *arena, span text) {
 }
 
 /* Names of the fields that show that a text is mail. A name that ends with "-" stands for all names with this
- * beginning. The first N_ESSENTIAL names are essential: their fields are read even behind MAX_FIELDS other fields. */
+ * beginning. The first N_ESSENTIAL names are essential: their fields are read even after MAX_FIELDS other fields. */
 static const char *const MAIL_FIELDS[] = {
     "subject", "from", "to", "cc", "sender", "reply-to", "received", "date", "message-id", "content-type",
     "content-transfer-encoding", "content-disposition", "list-", "bcc", "return-path", "in-reply-to", "references",
@@ -40,7 +41,7 @@ static const char *const MAIL_FIELDS[] = {
 
 enum { N_ESSENTIAL = 13 };
 
-/* Returns whether a name, in any case, is among the first n names of MAIL_FIELDS. */
+/* Returns whether a name, in capitals or not, is among the first n names of MAIL_FIELDS. */
 static bool is_mail_field(span name, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (is_empty(name) || to_lower(*name.at) != (uint8_t)*MAIL_FIELDS[i])
@@ -83,7 +84,7 @@ static const uint8_t *value_end(span text) {
     }
 }
 
-/* Reads the field at the beginning of text and moves text behind the field; false if text begins with no field. */
+/* Reads the field at the beginning of text and moves text after the field; false if text begins with no field. */
 static bool read_field(span *text, struct field *field) {
     field->name = field_name(*text);
     if (is_empty(field->name))
@@ -98,7 +99,7 @@ static bool read_field(span *text, struct field *field) {
 static void add_field(struct reader *reader, struct section *section, struct field field) {
     size_t count = section->fields.count;
     field.is_essential = is_mail_field(field.name, N_ESSENTIAL);
-    if (count < MAX_FIELDS || (count < MAX_ESSENTIAL && field.is_essential))
+    if (count < MAX_FIELDS || (count < MAX_ALL_FIELDS && field.is_essential))
         *LIST_ADD(&reader->arena, &section->fields) = field;
     else
         reader->message.truncations |= TRUNCATED_HEADERS;
@@ -114,10 +115,10 @@ struct section read_section(struct reader *reader, span message) {
         is_mail = is_mail || is_mail_field(field.name, COUNT_OF(MAIL_FIELDS));
     }
     section.body = tail.at;
-    section.n_early = section.fields.count;
+    section.n_before_break = section.fields.count;
     bool is_broken = !is_empty(tail) && *tail.at != '\n';
     if ((is_broken || is_empty(tail)) && !is_mail) { /* a text without a header section: "URGENT: call now" */
-        section.fields.count = section.n_early = 0;
+        section.fields.count = section.n_before_break = 0;
         section.body = message.at;
     } else if (!is_empty(tail) && !is_broken)
         section.body++;
@@ -130,11 +131,11 @@ struct section read_section(struct reader *reader, span message) {
             has_content = has_content || starts_with_any_case(field.name, LITERAL("content-"));
         }
     if (has_content)
-        section.late_body = skip_bytes(span_between(lines.at, message.end), 1).at;
+        section.body_after_break = skip_bytes(span_between(lines.at, message.end), 1).at;
     return section;
 }
 
-/* An encoded word, =?charset?B?text?= or =?charset?Q?text?=, and the text behind the word (RFC 2047). */
+/* An encoded word, =?charset?B?text?= or =?charset?Q?text?=, and the text after the word (RFC 2047). */
 struct encoded_word {
     span charset, text, tail;
     bool is_base64;
@@ -149,7 +150,7 @@ static bool read_encoded_word(span value, struct encoded_word *word) {
     word->is_base64 = (tail.at[1] | 32) == 'b';
     tail.at += 3;
     for (word->text = word->tail = tail;; word->tail.at++) {
-        /* Some programs do not encode the question marks of a word, so the search for "?=" goes on behind "?". It ends
+        /* Some programs do not encode the question marks of a word, so the search for "?=" goes on after "?". It ends
          * at "=?", which may begin the next word: otherwise a field of a thousand words without an end would be
          * searched a thousand times. */
         word->tail.at = word->text.end = before_first(word->tail, '?').end;
@@ -212,7 +213,7 @@ span remove_all(struct arena *arena, span text, span bytes) {
     return writer_close(&writer);
 }
 
-span field_value(struct reader *reader, const struct field *field, bool with_words) {
+span field_value(struct reader *reader, const struct field *field, bool is_decoded) {
     if (!field)
         return (span){0};
     if (size_of(field->value) > MAX_VALUE)
@@ -220,9 +221,9 @@ span field_value(struct reader *reader, const struct field *field, bool with_wor
     span value = remove_all(&reader->arena, truncate_text(field->value, MAX_VALUE), LITERAL("\n"));
     if (!is_ascii(value))
         value = decode_text(reader, value, LITERAL(""));
-    if (with_words && find(value, LITERAL("=?")))
+    if (is_decoded && find(value, LITERAL("=?")))
         value = decode_words(reader, value);
-    return with_words ? remove_all(&reader->arena, value, LITERAL("\0")) : value;
+    return is_decoded ? remove_all(&reader->arena, value, LITERAL("\0")) : value;
 }
 
 const struct field *find_field(const struct section *section, size_t n, span name, bool is_last) {
@@ -233,8 +234,8 @@ const struct field *find_field(const struct section *section, size_t n, span nam
     return field;
 }
 
-span value_of(struct reader *reader, const struct section *section, span name, bool with_words) {
-    return field_value(reader, find_field(section, section->fields.count, name, false), with_words);
+span value_of(struct reader *reader, const struct section *section, span name, bool is_decoded) {
+    return field_value(reader, find_field(section, section->fields.count, name, false), is_decoded);
 }
 
 /* The parameters that are read, in the order of PARAMETER_NAMES. */
@@ -253,7 +254,7 @@ struct piece {
 typedef LIST(struct piece) piece_list;
 
 /* Returns the value at the beginning of tail, without quotation marks and without backslashes that escape characters.
- * Moves tail behind the value. */
+ * Moves tail after the value. */
 static span parameter_value(struct arena *arena, span *tail) {
     if (!starts_with(*tail, LITERAL("\""))) {
         span text = before_first(*tail, ';');

@@ -8,10 +8,10 @@
 
 enum {
     MAX_TAGS = 50000, /* of a message; ordinary mail: 7,106. 1 MB of end tags takes 57 ms; without the bound, 277 ms */
-    MAX_OPEN_ELEMENTS = 512, /* deeper elements are not opened, as in browsers */
+    MAX_OPEN_ELEMENTS = 512, /* nested deeper, elements are not opened; so do browsers */
     MAX_URLS = 1000, /* of a message; ordinary mail: 312. 1 MB of links would have 30,000 tokens of hosts */
-    MAX_PIECES = 1 << 17, /* of text in memory, 5 MB; ordinary mail: 7,149 */
-    MAX_META = 100, /* bytes of a meta element in which words are searched for; ordinary mail: 4 */
+    MAX_PIECES = 1 << 17, /* of a document, which take 5 MB; ordinary mail: 7,149 */
+    MAX_META = 100, /* bytes of a meta element's content in which "url" and "dark" are searched for; ordinary mail: 4 */
     MAX_PRESCAN = 2048, /* bytes before the declaration of a charset; ordinary mail: 1,067. Browsers read 1,024 */
     MAX_CHARSET = 40, /* bytes of a charset's name (RFC 2978) */
 };
@@ -23,7 +23,7 @@ struct node {
     uint32_t parent;
     span name;
     uint64_t hash; /* of the name, if HTML has no such tag; else 0 */
-    const struct attributes *attributes; /* the attributes that set style; NULL if it has none */
+    const struct attributes *attributes; /* the attributes that set style; NULL if the tag has none */
     const struct style *style;
 };
 
@@ -57,8 +57,8 @@ struct document {
     uint16_t counts[N_TAGS]; /* numbers of open elements, by tag */
 };
 
-/* MOVED_NODE: the node of text that is in a table but in no cell. Browsers show such text before the table, so its
- * style is unknown and it is not hidden. MAY_END: the control character in shown text that marks where a word may
+/* MOVED_NODE: the node of text that is in a table but in no cell. Browsers show such text before the table, so the
+ * style of the text is unknown and does not hide it. MAY_END: the control character in shown text that marks where a word may
  * end. */
 enum { MOVED_NODE = 2, MAY_END = 1 };
 
@@ -69,10 +69,10 @@ static struct element *top_of(struct document *d) { return &d->stack[d->depth - 
 /* Returns whether a tag is a table or a part of a table. */
 static bool is_table_part(unsigned tag) { return TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL; }
 
-/* Returns whether an element is a table, rows or a row: an element that contains cells, but no text. */
+/* Returns whether an element is a table or a part of a table that contains cells but no text. */
 static bool contains_cells(const struct element *element) {
     const struct tag *tag = &TAGS[element->tag];
-    bool is_caption = tag->kind == ROWS && tag->flags & IS_BARRIER;
+    bool is_caption = tag->kind == TABLE_SECTION && tag->flags & IS_BARRIER;
     return tag->kind >= TABLE && tag->kind <= ROW && !is_caption;
 }
 
@@ -164,7 +164,7 @@ static bool close_for_table_part(struct document *d, unsigned kind) {
     for (; at > 2; at--) {
         const struct element *top = &d->stack[at - 1];
         unsigned top_kind = TAGS[top->tag].kind;
-        if (top_kind == TABLE || (kind >= ROW && top_kind == ROWS && contains_cells(top)) ||
+        if (top_kind == TABLE || (kind >= ROW && top_kind == TABLE_SECTION && contains_cells(top)) ||
             (kind == CELL && top_kind == ROW))
             break;
     }
@@ -271,7 +271,7 @@ static bool is_hidden(struct document *d, const struct piece *piece) {
 
 /* Returns whether an element has a style or class attribute, which may put space around its text. */
 static bool may_add_space(const struct node *node) {
-    return node->attributes && node->attributes->present & STYLES;
+    return node->attributes && node->attributes->present & STYLE_OR_CLASS;
 }
 
 /* Returns the shown text, or the hidden text, of all pieces. In shown text, a hidden piece of spaces is a space,
@@ -472,7 +472,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
         start_element(d, tag, name, attributes);
         if (kind == NOWHERE && top_of(d)->tag == tag && !has(attributes, A_SHADOWROOTMODE))
             top_of(d)->is_dropped = true;
-        bool may_be_gone = TAGS[tag].flags & MAY_END_WORD || (TAGS[tag].kind == VOID && attributes->present & STYLES);
+        bool may_be_gone = TAGS[tag].flags & MAY_END_WORD || (TAGS[tag].kind == VOID && attributes->present & STYLE_OR_CLASS);
         if (is_shown && TAGS[tag].flags & (ENDS_WORD | MAY_END_WORD))
             add_piece(d, (struct piece){.node = top_of(d)->node, .kind = may_be_gone ? MAYBE_END : END_OF_WORD});
         if (is_foreign(d) && at[-2] == '/')
@@ -501,7 +501,7 @@ static void end_tag(struct document *d, unsigned tag, span name) {
         add_piece(d, (struct piece){.node = node, .kind = END_OF_WORD});
 }
 
-/* Returns where a comment, or markup that browsers read as a comment, ends. at: the byte behind its "<". */
+/* Returns where a comment, or markup that browsers read as a comment, ends. at: the byte after its "<". */
 static const uint8_t *comment_end(span html, const uint8_t *at) {
     span tail = span_between(at, html.end);
     const uint8_t *stop;

@@ -4,7 +4,7 @@
 
 #include <arpa/inet.h>
 
-enum { MAX_SCHEME = 31 }; /* bytes of a URL in which its scheme is searched for; ordinary mail: 16 */
+enum { MAX_SCHEME = 31 }; /* bytes; the longest in ordinary mail has 16 */
 
 static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
@@ -40,7 +40,7 @@ static span canonical_host(struct reader *reader, span text) {
     return is_digit(dot ? dot[1] : *host.at) ? dotted_address(arena, host) : host; /* "0x7f" also begins with a digit */
 }
 
-/* Returns the part of a URL behind its scheme and slashes; an empty span if URLs with this scheme have no host. */
+/* Returns the part of a URL after its scheme and slashes; an empty span if URLs with this scheme have no host. */
 static span skip_scheme(span url) {
     span tail = first_bytes(url, MAX_SCHEME);
     while (tail.at < tail.end && (is_letter(*tail.at) || is_digit(*tail.at) || *tail.at == '+' || *tail.at == '-'))
@@ -66,7 +66,7 @@ static span shortest_address(struct arena *arena, span host) {
     return is_address ? arena_copy(arena, span_of_text(shortest)) : (span){0};
 }
 
-/* Returns the host at the beginning of a text, without the user before it and the port behind it. */
+/* Returns the host at the beginning of a text, without the user before it and the port after it. */
 static span host_of(struct reader *reader, span text) {
     span host = span_of(text.at, 0);
     while (host.end < text.end && !is_slash(*host.end) && *host.end != '?' && *host.end != '#')

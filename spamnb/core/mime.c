@@ -3,16 +3,16 @@
 
 enum {
     MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes; ordinary mail: 71, 17, 17, 86 */
-    MAX_DOCUMENTS = 4, /* that Python opens in one message, because one PDF may take a second; ordinary mail: 2 */
+    MAX_DOCUMENTS = 4, /* of a message that Python opens, because one PDF may take a second; ordinary mail: 2 */
     MAX_ENCODED_BYTES = 3 << 22, /* of a document or of an encoded inner message; ordinary mail: 115,172 */
     MAX_PARTS = 10000, /* of a message; ordinary mail: 22. A part that programs read in two ways counts twice. 1 MB of
                         * small parts takes 126 MB of memory; without the bound, 247 MB */
     MANY_PARTS = 1000, /* of a multipart; later parts are read only if they have a body, so that empty parts cannot use
                         * up MAX_PARTS */
-    MAX_SEARCHES = 16, /* for boundaries, of each byte on average: one for each level of nested multiparts; ordinary
+    MAX_SEARCHES = 16, /* for boundaries in each byte, on average. Each level of nested multiparts is a search; ordinary
                         * mail: 3. 1 MB of nested messages takes 2 ms; without the bound, 138 ms */
-    MIN_SEARCHED_BYTES = 32 << 20, /* in any message besides MAX_SEARCHES: a short one may be nested deeply */
-    MAX_READINGS = 4, /* of each byte on average; ordinary mail: 1. Two types and two encodings at each of seven levels
+    MIN_SEARCHED_BYTES = 32 << 20, /* besides MAX_SEARCHES, because a short message may be nested deeply */
+    MAX_READINGS = 4, /* of each byte, on average; ordinary mail: 1. Two types and two encodings at each of seven levels
                        * would be 16,384 readings of one text */
 };
 
@@ -71,7 +71,7 @@ static span encoding_name(struct arena *arena, span value) {
            : is_same(name, LITERAL("quotedprintable")) ? LITERAL("quoted-printable") : name;
 }
 
-/* Returns the description of a part by its fields. Each field may be NULL. */
+/* Returns the description of a part by its fields. A field may be NULL. */
 static struct entity describe_part(struct reader *reader, const struct field *type_field,
                                    const struct field *encoding_field, const struct field *disposition_field,
                                    span body, const char *default_type) {
@@ -99,8 +99,8 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
     return entity;
 }
 
-/* Writes the first and the last field with this name. Returns 1 if their values differ, because some programs read the
- * first field and others the last one; 0 if one reading is enough. */
+/* Writes the first and the last field with this name. Returns 1 if their values differ: some programs read the first
+ * field and others the last one. Returns 0 if one reading is enough. */
 static size_t find_readings(const struct section *section, size_t n, span name, const struct field *readings[2]) {
     readings[0] = find_field(section, n, name, false);
     readings[1] = readings[0] ? find_field(section, n, name, true) : NULL;
@@ -114,8 +114,8 @@ static bool is_blank_part(span part) {
 }
 
 /* Splits the body of a multipart at its delimiter lines, into at most MAX_PARTS + 1 texts. Other words may follow
- * the delimiter on its line, behind a space. Parts behind the last delimiter are read, too, because mail readers show
- * them. */
+ * the delimiter on its line, after a space. Parts after the last delimiter are read, too, because mail readers show
+ * these parts. */
 static span_list split_parts(struct arena *arena, const struct entity *entity) {
     span_list parts = {0};
     if (is_empty(entity->boundary))
@@ -145,7 +145,7 @@ static span_list split_parts(struct arena *arena, const struct entity *entity) {
 struct walk {
     struct reader *reader;
     entity_list open, leaves;      /* open: the parts that are still to be read, the next part last */
-    size_t n_parts, n_documents;   /* n_documents: documents that Python has opened */
+    size_t n_parts, n_documents;   /* n_documents: opened by Python */
     size_t search_left, read_left; /* bytes that may still be searched for boundaries; bytes that may still be read */
 };
 
@@ -162,13 +162,13 @@ static bool may_read(struct walk *walk) {
 static void add_readings(struct walk *walk, entity_list *parts, span text, const char *default_type) {
     struct reader *reader = walk->reader;
     struct section section = read_section(reader, text);
-    for (int late = 0; late <= (section.late_body != NULL); late++) {
-        size_t n = late ? section.fields.count : section.n_early;
+    for (int late = 0; late <= (section.body_after_break != NULL); late++) {
+        size_t n = late ? section.fields.count : section.n_before_break;
         const struct field *types[2], *encodings[2];
         size_t n_types = find_readings(&section, n, LITERAL("content-type"), types);
         size_t n_encodings = find_readings(&section, n, LITERAL("content-transfer-encoding"), encodings);
         const struct field *disposition = find_field(&section, n, LITERAL("content-disposition"), false);
-        span body = span_between(late ? section.late_body : section.body, text.end);
+        span body = span_between(late ? section.body_after_break : section.body, text.end);
         size_t header_bytes = size_of(span_between(text.at, body.at));
         for (size_t type = 0; type <= n_types; type++)
             for (size_t encoding = 0; encoding <= n_encodings && may_read(walk); encoding++) {

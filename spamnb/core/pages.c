@@ -7,7 +7,7 @@
 
 enum { LEAF = 13, INTERIOR = 5 };                            /* kinds of pages */
 enum { LEAF_HEADER = 8, INTERIOR_HEADER = 12, POINTER = 2 }; /* bytes */
-enum { FIRST_PAGE = 2 };                                     /* number in the file */
+enum { ROOT_PAGE = 2 };                                     /* the root's number in the file */
 enum { NULL_TYPE = 0, BLOB_TYPE = 12, TEXT_TYPE = 13 };
 enum { MAX_LOCAL = PAGE_SIZE - 35 }; /* bytes of a record that fits into a page */
 enum { MAX_VARINT = 9 };             /* bytes */
@@ -48,7 +48,7 @@ static uint8_t *put_varint(uint8_t *at, uint64_t number) {
     return at + size;
 }
 
-/* A page that is being filled: pointers to its cells behind the header, and the cells from its end. */
+/* A page that is being filled: pointers to its cells after the header, and the cells from its end. */
 struct page {
     uint8_t *at;
     size_t header, n_cells, content;
@@ -73,8 +73,9 @@ static void put_header(const struct page *page, uint8_t kind) {
     put_number(page->at + 5, page->content, 2);
 }
 
-/* Adds row i to a leaf; false if the leaf has no room. The cell has the size of the record, the hash as its key, and
- * the record: the types of the columns hash, token, month, cells and vector, and the values of token and cells. */
+/* Adds row i to a leaf; false if the leaf has no room. A cell is the size of the record, the hash as its key, and the
+ * record. The record is the types of the columns hash, token, month, cells and vector, and the values of token and
+ * cells; the other values are NULL. */
 static bool add_row(struct page *leaf, const struct token_rows *rows, size_t i) {
     size_t text_size = (size_t)rows->lengths[i], cells_size = (size_t)(rows->bounds[i + 1] - rows->bounds[i]);
     uint8_t types[4 + 2 * MAX_VARINT], *types_end = types + 1, key[2 * MAX_VARINT];
@@ -111,14 +112,14 @@ size_t lay_out_rows(const struct token_rows *rows, uint8_t *pages, size_t n_page
         }
         if (i == rows->n) {
             put_header(&root, INTERIOR);
-            put_number(pages + 8, FIRST_PAGE + n, 4);
+            put_number(pages + 8, ROOT_PAGE + n, 4);
             return n + 1;
         }
         uint8_t key[MAX_VARINT], *cell = NULL;
         size_t key_size = (size_t)(put_varint(key, (uint64_t)rows->hashes[i ? i - 1 : 0]) - key);
         if (!leaf.n_cells || !(cell = new_cell(&root, 4 + key_size)))
             return 0;
-        memcpy(put_number(cell, FIRST_PAGE + n, 4), key, key_size);
+        memcpy(put_number(cell, ROOT_PAGE + n, 4), key, key_size);
     }
     return 0;
 }

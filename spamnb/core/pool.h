@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How the evidence of a message is pooled. With "sum", contributions are added up, and exponents are not used. */
+/* How the evidence of a message is pooled. is_sum: log likelihoods are added up, and exponents are not used. */
 struct pooling {
     size_t n_classes, n_groups;
     bool is_sum;
@@ -15,13 +15,13 @@ struct pooling {
 
 /* Messages whose evidence is pooled: message i has the cells from bounds[i] to bounds[i + 1].
  *
- * contributions, weights: a row of all cells for each class; weights are a result
+ * log_likelihoods, weights: a row of all cells for each class; weights are a result
  * occurrences: of the token of each cell in its message; NULL: 1
  * groups: of the token of each cell
- * scores, votes: results, a row of all classes and a number for each message; a "sum" has no votes
+ * scores, votes: results, a row of all classes and a number for each message; if is_sum, votes have no meaning
  */
 struct evidence_rows {
-    const double *contributions;
+    const double *log_likelihoods;
     const int64_t *occurrences, *bounds;
     const int8_t *groups;
     size_t n_messages;

@@ -29,7 +29,7 @@ class _EvidenceRows(ctypes.Structure):
     """The struct evidence_rows of pool.h."""
 
     _fields_ = (
-        *((name, c_void_p) for name in "contributions occurrences bounds groups".split()),
+        *((name, c_void_p) for name in "log_likelihoods occurrences bounds groups".split()),
         ("n_messages", c_size_t),
         *((name, c_void_p) for name in "weights scores votes".split()),
     )  # fmt: skip
@@ -67,22 +67,22 @@ def _check_numbers(numbers: np.ndarray, bound: int, least: int = 0) -> None:
 
 def pool_rows(
     pooling: Pooling,
-    contributions: np.ndarray,
+    log_likelihoods: np.ndarray,
     occurrences: np.ndarray | None,
     bounds: np.ndarray,
     groups: np.ndarray,
     scores: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Add the pooled evidence of n messages to ``scores`` (n, C); return the weights (C, nnz) and the votes (n,)."""
-    classes, cells = contributions.shape
-    checked_array(contributions, np.float64, pooling.n_classes, cells)
+    classes, cells = log_likelihoods.shape
+    checked_array(log_likelihoods, np.float64, pooling.n_classes, cells)
     _check_bounds(bounds, cells)
     if occurrences is not None:
         checked_array(occurrences, np.int64, cells)
     _check_numbers(checked_array(groups, np.int8, cells), pooling.n_groups)
     checked_array(scores, np.float64, len(bounds) - 1, classes, writable=True)
-    weights, votes = np.empty(contributions.shape), np.empty(len(scores))
-    inputs = _pointers(contributions, occurrences, bounds, groups)
+    weights, votes = np.empty(log_likelihoods.shape), np.empty(len(scores))
+    inputs = _pointers(log_likelihoods, occurrences, bounds, groups)
     rows = _EvidenceRows(*inputs, len(scores), *_pointers(weights, scores, votes))
     if not _pool(byref(pooling), byref(rows)):
         raise MemoryError

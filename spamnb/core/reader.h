@@ -1,7 +1,7 @@
 /* The reader of messages: the message that it reads, its tables, its questions to Python, and the functions that each
  * of its files offers to the other files.
- * Where a bound says "ordinary mail: 9", 9 is the largest figure of 6,438 messages: the SpamAssassin corpus and 391
- * messages of modern phishing. */
+ * "Ordinary mail: 9" after a bound says that 9 is the largest number in 6,438 messages: the SpamAssassin corpus and
+ * 391 messages of modern phishing. */
 #pragma once
 
 #include "bytes.h"
@@ -22,11 +22,11 @@ struct field {
 struct section {
     LIST(struct field) fields;
     const uint8_t *body;
-    /* Some programs end a section at a line that is no field; they read the first n_early fields. Other programs end
-     * the section at an empty line; for them the body begins at late_body. late_body is NULL if both readings describe
-     * the same part, because no field "Content-..." follows the line that is no field. */
-    size_t n_early;
-    const uint8_t *late_body;
+    /* Some programs end a section at a line that is no field, and read the first n_before_break fields. Other programs
+     * end the section at an empty line, and the body begins at body_after_break. body_after_break is NULL if no field
+     * "Content-..." follows the line that is no field, because then both readings describe the same part. */
+    size_t n_before_break;
+    const uint8_t *body_after_break;
 };
 
 /* How a mail reader shows a part. The documents that Python opens come last, in the order of enum ask. */
@@ -50,7 +50,7 @@ enum {
     MIN_TEXT = 1 << 12, /* bytes that are read of each text even if earlier texts have used up MAX_TEXT */
     MAX_URL = 2000,     /* bytes of a URL that is shown to people; ordinary mail: 95,430, if a picture is in the URL */
     MAX_HOST = 255,     /* bytes of a host's name (RFC 1035) */
-    MAX_TOKENS = 50000 - 16, /* of a message, counted with repetitions, because learning more takes seconds; ordinary
+    MAX_TOKENS = 50000 - 16, /* of a message, with repetitions, because more would take seconds to learn; ordinary
                               * mail: 17,065. At most 16 tokens for truncations are added */
     MAX_QUESTIONS = 128, /* to Python about the charsets and hosts of a message, because an answer takes 0.1 ms;
                           * ordinary mail: 88 */
@@ -75,11 +75,11 @@ struct message {
     span_list links, frames; /* links: URLs; frames: HTML pages in srcdoc attributes of the current page */
     bool tags[N_TAGS]; /* by tag: whether the message's HTML has it */
     uint32_t truncations;
-    size_t n_tags; /* of all pages */
+    size_t n_tags; /* number of tags in all pages */
     size_t bytes_left, questions_left, tokens_left; /* until MAX_TEXT, MAX_QUESTIONS, MAX_TOKENS */
     entity_list leaves; /* all parts except multiparts, in the order of read_leaves */
     uint8_t digest[DIGEST];
-    uint8_t date[DATE]; /* when the message was received, as in its topmost Received field; ends with a zero byte */
+    uint8_t date[DATE]; /* of the topmost Received field, or else of the Date field; ends with a zero byte */
 };
 
 /* The contents of a message that a caller may request. spamnb/reader/binding.py has the same numbers. */
@@ -109,14 +109,14 @@ enum header_method {
 
 struct header_rule {
     span name; /* in lower case */
-    bool is_beginning; /* the rule applies to all fields whose name begins with this name */
+    bool is_beginning; /* the rule is for all fields whose name begins with this name */
     uint8_t method;
     span prefix; /* of the field's tokens, without a colon; empty: the prefix is the field's name */
 };
 
 struct rule_table {
     struct header_rule *rules, other; /* other: the rule for fields that have none */
-    size_t n_rules, ends[33]; /* ends: the index behind the last rule of each bucket, after rules_sort */
+    size_t n_rules, ends[33]; /* ends: of each bucket the end of its rules, written by rules_sort */
 };
 
 /* A prefix of tokens, without its colon, and the group of the tokens with this prefix. */
@@ -137,7 +137,7 @@ struct group_table {
  * same list in the same order. */
 enum ask {
     ASK_CHARACTERS, /* a character -> a struct character for each character of its block of 256 */
-    ASK_DECODE,    /* octets and a charset -> UTF-8; NULL if the core decodes this charset itself */
+    ASK_DECODE,    /* octets and a charset -> UTF-8; NULL: the core must decode the octets itself */
     ASK_COMPOSE,   /* UTF-8 -> UTF-8 with composed letters */
     ASK_HOST,      /* a host that is not ASCII or has punycode -> the host in lower case */
     ASK_STEM,      /* a word -> its stem */
@@ -180,7 +180,7 @@ static inline struct answer ask(struct reader *reader, enum ask question, span t
     return answer;
 }
 
-/* Counts a question about a charset or host. Returns false if the message has asked MAX_QUESTIONS questions already. */
+/* Counts a question about a charset or a host. Returns false after MAX_QUESTIONS questions about one message. */
 static inline bool may_ask(struct reader *reader) {
     if (!reader->message.questions_left)
         reader->message.truncations |= TRUNCATED_NAMES;
@@ -193,17 +193,17 @@ static inline bool may_ask(struct reader *reader) {
 span convert_line_ends(struct arena *arena, span text);
 /* Returns a text with all occurrences of another text, bytes, removed. */
 span remove_all(struct arena *arena, span text, span bytes);
-/* Returns where the header section of a message begins: behind a byte order mark and the "From " line of an mbox. */
+/* Returns where the header section of a message begins: after a byte order mark and the "From " line of an mbox. */
 const uint8_t *skip_envelope(span message);
 /* Reads the header section of a message, or of a part. */
 struct section read_section(struct reader *reader, span message);
-/* Returns the value of a field on one line and in UTF-8; a span of NULL if field is NULL. with_words: encoded words are
+/* Returns the value of a field on one line and in UTF-8; a span of NULL if field is NULL. is_decoded: encoded words are
  * decoded. */
-span field_value(struct reader *reader, const struct field *field, bool with_words);
+span field_value(struct reader *reader, const struct field *field, bool is_decoded);
 /* Returns the first or the last field with this name, in lower case, among the first n fields; NULL if none has it. */
 const struct field *find_field(const struct section *section, size_t n, span name, bool is_last);
 /* Returns the field_value of the first field with this name; a span of NULL if no field has it. */
-span value_of(struct reader *reader, const struct section *section, span name, bool with_words);
+span value_of(struct reader *reader, const struct section *section, span name, bool is_decoded);
 
 struct parameters {
     span main; /* the value before its first semicolon or space, in lower case */
@@ -288,8 +288,8 @@ void add_host(struct reader *reader, span prefix, span host);
 void add_links(struct reader *reader);
 /* Sorts rules into buckets for header_rule_of; the rules of a bucket keep their order. */
 void rules_sort(struct rule_table *table);
-/* Returns the rule for a field's name in any case: the rule for the whole name, or else the first rule for a beginning
- * of the name. */
+/* Returns the rule for a field's name: the rule for the whole name, or else the first rule for a beginning of the
+ * name. Ignores the case of letters. */
 const struct header_rule *header_rule_of(const struct rule_table *table, span name);
 /* Returns the group of a token. A token with an unknown prefix is of a header field; a token with a blank is a pair. */
 uint8_t group_of(const struct group_table *table, span token);

@@ -25,8 +25,8 @@ static int compare(const void *key, const void *item) {
     return order ? order : -(other[size_of(name)] != 0);
 }
 
-/* Writes the characters that a name stands for and moves text behind the name; false if HTML has no such name. */
-static bool put_named(struct writer *writer, span *text, span name) {
+/* Writes the characters that a name stands for and moves text after the name; false if HTML has no such name. */
+static bool put_known_name(struct writer *writer, span *text, span name) {
     const char *const *entry = bsearch(&name, names, n_names, sizeof *names, compare);
     if (!entry)
         return false;
@@ -35,9 +35,9 @@ static bool put_named(struct writer *writer, span *text, span name) {
     return true;
 }
 
-/* Writes the character of a numeric reference, "&#38;" or "&#x26;". text begins behind "&#", and is moved behind the
- * reference. Returns false if no digit follows. */
-static bool put_number(struct writer *writer, span *text) {
+/* Writes the character of a numeric reference, "&#38;" or "&#x26;". text begins after "&#", and is moved after the
+ * reference. Returns false if there is no digit. */
+static bool put_numeric_reference(struct writer *writer, span *text) {
     span digits = *text;
     bool is_hex = !is_empty(digits) && (*digits.at | 32) == 'x';
     digits.at += is_hex;
@@ -59,21 +59,21 @@ static bool put_number(struct writer *writer, span *text) {
     return true;
 }
 
-/* Writes the characters of a named reference, such as "&amp;". text begins behind "&", and is moved behind the
- * reference. Returns false if no name follows. */
-static bool put_name(struct writer *writer, span *text, bool in_attribute) {
+/* Writes the characters of a named reference, such as "&amp;". text begins after "&", and is moved after the
+ * reference. Returns false if there is no reference. */
+static bool put_named_reference(struct writer *writer, span *text, bool in_attribute) {
     const uint8_t *end = text->at;
     while (end < text->end && (is_letter(*end) || is_digit(*end)) && end - text->at < MAX_NAME)
         end++;
     span name = span_between(text->at, end);
     bool has_semicolon = end < text->end && *end == ';';
-    if (has_semicolon && put_named(writer, text, span_between(text->at, end + 1)))
+    if (has_semicolon && put_known_name(writer, text, span_between(text->at, end + 1)))
         return true;
     if (in_attribute && (has_semicolon || (end < text->end && *end == '=')))
         return false;
     size_t shortest = in_attribute ? size_of(name) : 2;
     for (name = first_bytes(name, MAX_WITHOUT_SEMICOLON); size_of(name) >= 2 && size_of(name) >= shortest; name.end--)
-        if (put_named(writer, text, name))
+        if (put_known_name(writer, text, name))
             return true;
     return false;
 }
@@ -85,7 +85,7 @@ void put_resolved(struct writer *writer, span text, bool in_attribute) {
         span tail = span_between(ampersand + 1, text.end);
         bool is_number = !is_empty(tail) && *tail.at == '#';
         tail.at += is_number;
-        if (!(is_number ? put_number(writer, &tail) : put_name(writer, &tail, in_attribute))) {
+        if (!(is_number ? put_numeric_reference(writer, &tail) : put_named_reference(writer, &tail, in_attribute))) {
             put_byte(writer, '&');
             tail.at = ampersand + 1;
         }

@@ -5,18 +5,18 @@
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document; ordinary mail: 188,223 */
     MAX_RULES = 3000, /* of a document; ordinary mail: 291. A list of 240,000 selectors would take 28 MB */
-    MAX_MATCHES = 100, /* rules that match one element; ordinary mail: 61. They are sorted by insertion: a page of 60 kB
-                        * with 3,000 matches would take a second */
-    MAX_STEPS = 1000000, /* in one document: one for each rule and declaration compared with an element; ordinary mail:
-                          * 20,093. Without this bound and MAX_MATCHES, that page would take 11 seconds */
+    MAX_MATCHES = 100, /* rules that match an element; ordinary mail: 61. They are sorted by insertion: 3,000 matches
+                        * in a page of 60 kB would take a second */
+    MAX_STEPS = 1000000, /* in a document: one for each rule and declaration that is compared with an element; ordinary
+                          * mail: 20,093. Without this bound and MAX_MATCHES, the page of 60 kB would take 11 seconds */
     MAX_NESTED = 8,  /* levels of blocks in blocks, such as "@media {...}", because of recursion; ordinary mail: 3 */
     MAX_OPEN = 1024, /* levels of brackets in brackets, each a byte of the stack; ordinary mail: 2 */
 };
 
-/* Text that is smaller, less opaque or closer in color cannot be read. */
-#define MIN_LETTER 2.5f /* pixels; ordinary mail: at most 2 or at least 3 */
-#define MIN_OPACITY 0.1 /* ordinary mail: at most .08 or at least .8 */
-#define MIN_DISTANCE 24 /* summed over three channels of 0 to 255; ordinary mail: at most 20 or at least 25 */
+/* Text is unreadable if it is smaller, less opaque or closer in color than these bounds. */
+#define MIN_LETTER 2.5f /* pixels; no text of ordinary mail is between 2 and 3 */
+#define MIN_OPACITY 0.1 /* no text of ordinary mail is between 0.08 and 0.8 */
+#define MIN_DISTANCE 24 /* sum of three channels of 0 to 255; no text of ordinary mail is between 20 and 25 */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0 };
 
@@ -27,7 +27,7 @@ const struct style UNKNOWN_STYLE = {.color = UNKNOWN, .background = UNKNOWN};
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
 
 /* A rule for one selector. key is a class, an id or a tag; if key is a class or an id, tag may be a tag that the
- * element must have, too. */
+ * element must also have. */
 struct rule {
     struct rule *next;
     enum key_kind kind;
@@ -42,8 +42,8 @@ struct rule {
 
 /* ---- Text ---- */
 
-/* Returns declarations or a sheet with each comment replaced by a space, and with all strings and URLs emptied. Escapes
- * are not decoded, so an escape puts the page in doubt: "d\69splay" is display. */
+/* Returns declarations or a sheet with each comment replaced by a space, and with all strings and URLs emptied. An
+ * escape puts the page in doubt, because escapes are not decoded: "d\69splay" is display. */
 static span simplify(struct sheet *sheet, span text) {
     if (!find_byte(text, '*') && !find_byte(text, '\\') && !find_byte(text, '"') && !find_byte(text, '\'') &&
         !find_byte(text, '('))
@@ -103,7 +103,7 @@ static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other_stop) 
 
 /* ---- Numbers and colors ---- */
 
-/* Reads a number of a style sheet, which may have an exponent (2e1 is 20), and moves text behind the number. */
+/* Reads a number of a style sheet, which may have an exponent (2e1 is 20), and moves text after the number. */
 static bool read_number(span *text, double *number) {
     enum { MAX_NUMBER = 40 }; /* bytes; numbers of style sheets have a few digits */
     char digits[MAX_NUMBER + 1] = "", *end;
@@ -140,7 +140,7 @@ static rgb read_color(span value) {
     return IS("white") ? WHITE : IS("black") ? BLACK : IS("transparent") ? CLEAR : UNKNOWN;
 }
 
-/* Returns the color of an attribute such as bgcolor, in which six digits need no "#" before them. */
+/* Returns the color of an attribute such as bgcolor, in which six digits need no "#". */
 static rgb read_attribute_color(struct arena *arena, span value) {
     value = copy_lower(arena, strip(value));
     return size_of(value) == 6 ? color_of_digits(value) : read_color(value);
@@ -226,7 +226,7 @@ static struct declaration read_value(enum property property, span value) {
         declaration.on = is_one_of(value, "0 0px") ? 0 : HAS_ROOM;
         break;
     case P_MARGIN:
-        declaration.on = find_byte(value, '-') ? IS_DOUBTFUL : 0; /* below 0, it may move the element */
+        declaration.on = find_byte(value, '-') ? IS_DOUBTFUL : 0; /* a negative margin may move the element */
         break;
     default: /* a property that is not understood */
         declaration.on = is_one_of(value, "none 0 0px") ? 0 : IS_DOUBTFUL;

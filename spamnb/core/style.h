@@ -25,10 +25,10 @@ enum {
     IS_UNSEEN = 1 << 1,   /* visibility: hidden */
     IS_FAINT = 1 << 2,    /* opacity: 0 */
     IS_TINY = 1 << 3,     /* the letters are too small to be read */
-    IS_CUT_OFF = 1 << 4,  /* the text is in a box that clips it and is too low to show a line */
+    IS_CUT_OFF = 1 << 4,  /* the text is in a box that clips text and is too low to show a line */
     IS_DOUBTFUL = 1 << 5, /* a property of the element is not understood */
-    /* Three flags of a box, which the elements inside do not inherit. CUTS_OFF: the box clips its text. IS_LOW: its
-     * height is almost 0. HAS_ROOM: its padding or minimum height may leave room for text, or it may be no box. */
+    /* Flags of a box, which elements inside the box do not inherit. CUTS_OFF: the box clips its text. IS_LOW: the
+     * height is almost 0. HAS_ROOM: padding or minimum height may leave room for text, or the element may be no box. */
     CUTS_OFF = 1 << 6, IS_LOW = 1 << 7, HAS_ROOM = 1 << 8,
 };
 
@@ -36,7 +36,7 @@ enum {
 struct style {
     rgb color, background;
     uint32_t flags;
-    bool is_hidden;
+    bool is_hidden; /* the style hides text */
 };
 
 /* The style that a page begins with, and the style of text whose colors are unknown. */
@@ -62,7 +62,7 @@ struct sheet {
     struct arena *arena;
     const struct style *page; /* the style of the body element */
     bool is_in_doubt; /* no text is hidden, because rules or the nesting of elements are not understood */
-    struct rule *buckets[256]; /* by the hash of their selectors */
+    struct rule *buckets[256]; /* by hash */
     size_t n_rules, n_bytes, steps_left; /* n_bytes: of sheets; steps_left: until MAX_STEPS */
 };
 
@@ -71,6 +71,6 @@ void sheet_begin(struct sheet *sheet, struct arena *arena);
 void sheet_add(struct sheet *sheet, span text, span media);
 
 /* Returns the style that the text in an element inherits. parent: the style of the parent element; name: the tag as the
- * page writes it. */
+ * page spells it. */
 const struct style *element_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
                              const struct attributes *attributes);

@@ -1,6 +1,6 @@
 #include "tags.h"
 
-enum { MAX_NAME = 30 }; /* bytes of a name: name_table.sizes has 32 bits */
+enum { MAX_NAME = 30 }; /* bytes: name_table.sizes has bits for sizes up to 31 */
 
 /* All tags, in groups with the same properties. The tags that tags.h names come first, in the order of tags.h. */
 static const struct {
@@ -30,8 +30,8 @@ static const struct {
     {"audio canvas video", ORDINARY, NORMAL, IS_INLINE | IS_UNSHOWN},
     {"br hr", VOID, NORMAL, ENDS_WORD},
     {"basefont bgsound col link param source spacer wbr image keygen track frame embed", VOID, NORMAL, 0},
-    {"caption", ROWS, NORMAL, ENDS_WORD | IS_BARRIER},
-    {"colgroup tbody tfoot thead", ROWS, NORMAL, 0},
+    {"caption", TABLE_SECTION, NORMAL, ENDS_WORD | IS_BARRIER},
+    {"colgroup tbody tfoot thead", TABLE_SECTION, NORMAL, 0},
     {"tr", ROW, NORMAL, ENDS_WORD},
     {"td th", CELL, NORMAL, ENDS_WORD | IS_BARRIER},
     {"button select", ORDINARY, NORMAL, ENDS_WORD | IS_CONTROL},

@@ -5,13 +5,13 @@
 
 #include "bytes.h"
 
-/* A hash table of names and their numbers. Names are stored in lower case and looked up in any case. */
+/* A hash table of names and their numbers. Names are stored in lower case; a name in capitals is the same name. */
 struct name_table {
     uint32_t sizes[32]; /* for each first letter: bit n is set if a name of n bytes begins with this letter */
     struct {
         span name;
         uint8_t number;
-    } slots[512]; /* a name is in the slot of its hash, or in the next free slot behind it */
+    } slots[512]; /* a name is in the slot of its hash, or in the next free slot after it */
 };
 
 /* Adds names that are separated by blanks. The first name gets this number; each further name gets the number of the
@@ -21,7 +21,7 @@ void add_names(struct name_table *table, const char *names, uint8_t number, uint
 int number_of(const struct name_table *table, span name);
 
 /* The kinds of tags, by how start tags and end tags open and close elements. */
-enum tag_kind { ORDINARY, BLOCK, HEADING, ITEM, FORMATTING, VOID, TABLE, ROWS, ROW, CELL, WHOLE_PAGE, IGNORED };
+enum tag_kind { ORDINARY, BLOCK, HEADING, ITEM, FORMATTING, VOID, TABLE, TABLE_SECTION, ROW, CELL, WHOLE_PAGE, IGNORED };
 
 /* How the text in an element is read. NORMAL: tags are read. RAW: no tags are read until the end tag. REFERENCES: as
  * RAW, but character references are resolved. NOWHERE: tags are read, and the text is shown nowhere. REST: no tags are
@@ -30,8 +30,8 @@ enum tag_text { NORMAL, RAW, REFERENCES, NOWHERE, REST };
 
 enum {
     ENDS_WORD = 1 << 0,  /* a word ends at the tag */
-    IS_INLINE = 1 << 1,  /* end tags in the element may close elements around it */
-    IS_BARRIER = 1 << 2, /* end tags in the element close no elements around it */
+    IS_INLINE = 1 << 1,  /* without this flag, end tags of inline elements in the element close no element around it */
+    IS_BARRIER = 1 << 2, /* no end tag in the element closes an element around it */
     IS_CONTROL = 1 << 3, /* browsers set the element's colors, as in a button */
     IS_UNSHOWN = 1 << 4, /* text in the element is shown only by browsers that do not know the element, or never */
     MAY_END_WORD = 1 << 5, /* a word ends at the tag, unless its element takes up no space */
@@ -42,7 +42,7 @@ struct tag {
     uint8_t kind, text, flags;
 };
 
-/* The tags that have a name in html.c and style.c. TAG_UNKNOWN stands for all names that HTML does not have. */
+/* The numbers of the tags that the code names. TAG_UNKNOWN stands for all names that HTML does not have. */
 enum {
     TAG_UNKNOWN, TAG_A, TAG_BODY, TAG_HTML, TAG_P, TAG_LI, TAG_DD, TAG_DT, TAG_TABLE, TAG_STYLE, TAG_TITLE,
     TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS, TAG_SVG, TAG_MATH, TAG_IMG, TAG_INPUT
@@ -55,10 +55,10 @@ extern size_t TAG_COUNT;
 
 /* Makes the tables of tags and attributes. Called once, before the first message. */
 void tags_begin(void);
-/* Returns the number of the tag with this name, in any case; TAG_UNKNOWN if HTML does not have the name. */
+/* Returns the number of the tag with this name, in capitals or not; TAG_UNKNOWN if HTML does not have the name. */
 unsigned tag_of(span name);
 
-/* The attributes that are read: first the attributes that set style, then attributes with a URL, then all others. */
+/* The attributes that are read. Style depends on the attributes before N_STYLE_ATTRIBUTES. */
 enum attribute {
     A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_HIDDEN, A_BACKGROUND, A_HREF, N_STYLE_ATTRIBUTES,
     A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
@@ -67,7 +67,7 @@ enum attribute {
                      1 << A_POSTER | 1 << A_LOWSRC | 1 << A_DYNSRC | 1 << A_XLINK,
 };
 
-enum { STYLES = 1 << A_STYLE | 1 << A_CLASS };
+enum { STYLE_OR_CLASS = 1 << A_STYLE | 1 << A_CLASS };
 
 struct attributes {
     uint32_t present; /* bit n is set if values[n] is */
@@ -83,5 +83,5 @@ static inline span value_of_attribute(const struct attributes *attributes, enum 
     return has(attributes, attribute) ? attributes->values[attribute] : (span){0};
 }
 
-/* Returns the number of the attribute with this name, in any case; -1 if this attribute is not read. */
+/* Returns the number of the attribute with this name, in capitals or not; -1 if this attribute is not read. */
 int attribute_of(span name);

@@ -6,7 +6,7 @@
 
 /* The flags of a character. spamnb/reader/characters.py has the same list in the same order. */
 enum {
-    IN_WORDS = 1 << 0,    /* words contain the character unchanged */
+    IS_UNCHANGED = 1 << 0,    /* words contain the character unchanged */
     IS_PUNCTUATION = 1 << 1, /* punctuation or a symbol */
     IS_INVISIBLE = 1 << 2, /* shows nothing and takes no room */
     IS_SPACE = 1 << 3,
@@ -20,25 +20,25 @@ enum { FORM_WORD, FORM_LOW, FORM_BARE, FORM_LATIN, N_FORMS };
 
 struct character {
     uint8_t flags, ends[N_FORMS]; /* ends: where each form ends in text */
-    uint8_t text[]; /* the forms, one behind the other */
+    uint8_t text[]; /* the forms, one after the other */
 };
 
 struct reader;
 
-/* Returns the properties of a character. They stay at this address until the process ends. */
+/* Returns the properties of a character, which stay at this address until the process ends. */
 const struct character *character_of(struct reader *reader, uint32_t point);
-/* Returns the form in words of a character without the flag IN_WORDS. The form of other characters is not stored. */
+/* Returns the FORM_WORD of a character without the flag IS_UNCHANGED; for other characters this form is not stored. */
 span word_form(const struct character *character);
 /* Returns a text with each character replaced by one of its forms other than FORM_WORD. */
 span replace_by_form(struct reader *reader, span text, int form);
 
-/* Returns the first character of text and moves text behind it. Bytes that are not valid UTF-8 are U+FFFD. */
+/* Returns the first character of text and moves text after it. Bytes that are not valid UTF-8 are U+FFFD. */
 uint32_t next_point(span *text);
 /* Writes a character in UTF-8 and returns the number of bytes, at most four. Surrogates and numbers above 10FFFF are
  * written as U+FFFD. */
 size_t write_point(uint8_t *at, uint32_t point);
-/* Returns the number of bytes of a text's first character, and writes whether they are valid UTF-8. If not, the number
- * is that of the bytes that U+FFFD replaces. */
+/* Returns the number of bytes of a text's first character, and writes whether they are valid UTF-8. If not, U+FFFD
+ * replaces these bytes. */
 size_t sequence_size(span text, bool *is_valid);
 /* Returns the number of bytes of a text before its first byte that is not valid UTF-8. */
 size_t valid_utf8_size(span text);

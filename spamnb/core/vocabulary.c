@@ -169,7 +169,7 @@ static bool count_token(struct vocabulary *v, const struct token *token) {
     return true;
 }
 
-bool row_count(struct vocabulary *v) {
+bool row_add_pending(struct vocabulary *v) {
     bool is_done = true;
     for (size_t i = 0; i < v->n_pending && is_done; i++)
         is_done = count_token(v, &v->pending[i]);
@@ -178,7 +178,7 @@ bool row_count(struct vocabulary *v) {
 }
 
 bool row_end(struct vocabulary *v, uint32_t *size) {
-    if (!row_count(v))
+    if (!row_add_pending(v))
         return false;
     *size = (uint32_t)(v->n_cells - v->row_begin);
     v->row_begin = v->n_cells;

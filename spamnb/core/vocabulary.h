@@ -18,8 +18,7 @@ struct slot {
     uint32_t last_cell;
 };
 
-/* A token of the current row that is not counted yet. Its text must stay in memory until the row ends. If the token is
- * new, its text is copied then. */
+/* A pending token. Its text must stay in memory until row_add_pending; then the text of a new token is copied. */
 struct token {
     uint64_t hash;
     span text;
@@ -28,7 +27,7 @@ struct token {
 /* A token that has an id. */
 struct token_record {
     size_t end;         /* where its text ends; it begins where the text of the token before ends */
-    uint64_t file_hash; /* 0 until it is computed */
+    uint64_t file_hash; /* the token's hash in model files; 0 until it is computed */
 };
 
 enum { MAX_PENDING = 64 }; /* tokens: 1.5 kB, which stay in the fastest cache of the processor */
@@ -36,8 +35,8 @@ enum { MAX_PENDING = 64 }; /* tokens: 1.5 kB, which stay in the fastest cache of
 /* A vocabulary and its rows. Ids number the tokens in the order in which they were added. Two texts are the same token
  * if all 64 bits of their fast_hash are the same; the texts are not compared.
  *
- * The tokens of a row are pending at first, while the processor fetches their slots from memory. They are looked up
- * when MAX_PENDING tokens are pending.
+ * A token of the current row is pending at first, while the processor fetches its slot from memory. When MAX_PENDING
+ * tokens are pending, row_add_pending looks them up.
  */
 struct vocabulary {
     struct slot *slots;
@@ -61,7 +60,7 @@ bool vocabulary_ids(struct vocabulary *vocabulary, const uint8_t *text, const ui
 span vocabulary_text(const struct vocabulary *vocabulary, uint32_t id);
 /* Writes the lengths, in bytes, of the texts of the n tokens with these ids. */
 void vocabulary_lengths(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint32_t *lengths);
-/* Writes the texts of the n tokens with these ids, one behind the other. */
+/* Writes the texts of the n tokens with these ids, one after the other. */
 void vocabulary_texts(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint8_t *at);
 /* Returns the file_hash of the token with this id. The hash is computed when it is first needed. */
 uint64_t vocabulary_file_hash(struct vocabulary *vocabulary, uint32_t id);
@@ -69,15 +68,15 @@ uint64_t vocabulary_file_hash(struct vocabulary *vocabulary, uint32_t id);
 const struct cell *vocabulary_cells(const struct vocabulary *vocabulary, size_t *n);
 /* Removes all rows, also the current row. Tokens keep their ids. */
 void vocabulary_forget_rows(struct vocabulary *vocabulary);
-/* Counts the pending tokens in the current row; false if there is too little memory. */
-bool row_count(struct vocabulary *vocabulary);
+/* Adds the pending tokens to the current row; false if there is too little memory. */
+bool row_add_pending(struct vocabulary *vocabulary);
 /* Ends the current row, and writes the number of its distinct tokens; false if there is too little memory. */
 bool row_end(struct vocabulary *vocabulary, uint32_t *size);
 
 /* Adds an occurrence of a token to the current row; false if there is too little memory. */
 static inline bool row_add(struct vocabulary *vocabulary, span text) {
     struct token token = {fast_hash(SECRET, text), text};
-    if (vocabulary->n_pending == MAX_PENDING && !row_count(vocabulary))
+    if (vocabulary->n_pending == MAX_PENDING && !row_add_pending(vocabulary))
         return false;
     __builtin_prefetch(&vocabulary->slots[token.hash & vocabulary->slot_mask]);
     vocabulary->pending[vocabulary->n_pending++] = token;

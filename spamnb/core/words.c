@@ -10,12 +10,12 @@
 enum {
     MAX_WORD = 30, /* characters; longer words are not counted, because 2,922 of 2,965 occur in one message only */
     MAX_PIECES = 2000, /* of a word that is split into parts or pairs of characters; ordinary mail: 379 */
-    FEW_PIECES = 8, /* pieces of a word that count as one of MAX_WORDS; each further piece counts as one more word,
-                     * because a text without spaces is a single word */
+    FEW_PIECES = 8, /* pieces of a word that count as one word; each further piece counts as one more word, because
+                     * a text without spaces is a single word */
     MAX_TOKEN = 4096, /* bytes of a token without its prefix; ordinary mail: 75 */
     MAX_RUN_CHARACTERS = 4, /* of a run of punctuation: a longer run has the token of its first four characters */
-    MAX_PUNCTUATION_RUNS = 200, /* of a text: a table of numbers has up to 16,228 (20 Newsgroups). Without the bound,
-                                 * SpamAssassin has as many errors */
+    MAX_PUNCTUATION_RUNS = 200, /* of a text: a table of numbers has up to 16,228 (20 Newsgroups). Without this bound,
+                                 * as many messages of the SpamAssassin corpus are misclassified */
     MAX_WORDS = 1000, /* of all texts of a message, because the words of a novel pasted below a spam would outvote the
                        * spam (docs/experiments.md#words-of-a-text) */
     MAX_JOINED = 75, /* words of a message that are joined to pairs, because more words gain little
@@ -26,7 +26,7 @@ enum {
 
 /* The kinds of bytes. A byte may be of several kinds.
  * INNER: punctuation that words may contain; it is removed from both ends of a host
- * EDGE: INNER without "$"; it is removed from both ends of other words
+ * EDGE: INNER without "$"; it is removed from both ends of a part of a word, and from the beginning of a whole word
  * SPLITS: punctuation between the parts of a word
  * ENDS: punctuation that is removed from the end of a word that is counted as a whole
  * CONTROL: a control character, which shows nothing */
@@ -137,9 +137,9 @@ static void count_shape(struct scan *scan, span word) {
 
 /* ---- Words of other scripts ---- */
 
-/* Counts a run of characters of scripts with spaces: the run in lower case, and also its form without accents if this
- * form is ASCII. If Latin letters are mixed with look-alikes of other scripts, counts the Latin word and the token
- * "look-alike" instead, because only a disguise mixes them. */
+/* Counts a run of characters of scripts with spaces: its FORM_LOW, and also its FORM_LATIN if this form is ASCII. If
+ * Latin letters are mixed with look-alikes of other scripts, counts FORM_LATIN and the token "look-alike" instead,
+ * because only a disguise mixes them. */
 static void count_run(struct scan *scan, span run) {
     if (size_of(first_code_points(run, MAX_WORD)) < size_of(run))
         return;
@@ -268,7 +268,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             at++;
             continue;
         }
-        if (n >= max_words || (at <= controls_end && at - begin == 1)) { /* single letters are not counted */
+        if (n >= max_words || (at <= controls_end && at - begin == 1)) { /* a single letter between controls */
             scan->n_words += at > controls_end;
             continue;
         }
@@ -301,7 +301,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
 
 /* ---- Texts ---- */
 
-/* Returns a text in which each character that is not ASCII is replaced by its form in words. */
+/* Returns a text with each character that is not ASCII replaced by its FORM_WORD. */
 static span replace_by_word_forms(struct reader *reader, span text) {
     for (span tail = skip_ascii(text); !is_empty(tail); tail = skip_ascii(tail))
         if (character_of(reader, next_point(&tail))->flags & COMBINES) {
@@ -317,14 +317,14 @@ static span replace_by_word_forms(struct reader *reader, span text) {
             break;
         uint32_t point = next_point(&text);
         const struct character *character = character_of(reader, point);
-        put_span(&writer, character->flags & IN_WORDS ? span_between(tail.at, text.at) : word_form(character));
+        put_span(&writer, character->flags & IS_UNCHANGED ? span_between(tail.at, text.at) : word_form(character));
     }
     return writer_close(&writer);
 }
 
-/* Counts the runs of punctuation and symbols in a text. A run of one ASCII character is counted once in a text. */
+/* Counts the runs of punctuation and symbols in a text. A single ASCII character is counted once in a text. */
 static void count_punctuation(struct reader *reader, span prefix, span text) {
-    bool is_counted[128] = {false}, is_end = false; /* is_counted: whether the run of this one character was counted */
+    bool is_counted[128] = {false}, is_end = false; /* is_counted: by character */
     uint8_t run[2 + 4 * MAX_RUN_CHARACTERS] = "p:";
     for (size_t n_runs = 0, n = 0, size = 2; !is_end && n_runs < MAX_PUNCTUATION_RUNS;) {
         while (!n && !is_empty(text) && !(KIND[*text.at] & PUNCTUATION))

@@ -21,7 +21,7 @@ from spamnb.reader.evidence import GROUPS
 
 
 class Ragged(NamedTuple):
-    contributions: np.ndarray
+    log_likelihoods: np.ndarray
     occurrences: np.ndarray
     indptr: np.ndarray
     prior: np.ndarray
@@ -56,7 +56,7 @@ def test_mean_is_its_formula() -> None:
     for i, (a, b) in enumerate(pairwise(rows.indptr)):
         above, known = np.zeros((len(GROUPS), 4)), np.zeros(len(GROUPS))
         for t in range(a, b):
-            told = rows.contributions[:, t]
+            told = rows.log_likelihoods[:, t]
             w = (
                 rows.occurrences[t]
                 * (1 - entropy(np.exp(told) / np.exp(told).sum()) / np.log(4)) ** INFORMATION_EXPONENT
@@ -92,8 +92,8 @@ def left_out_scores(**changes: np.ndarray) -> np.ndarray:
 
 
 def test_a_message_is_scored_by_the_counts_without_it() -> None:
-    contributions = np.log([[(1 + 1) / (1 + 2)], [(3 + 1) / (7 + 2)]])  # the token that it has alone is not counted
-    expected = pool(contributions, None, np.array([0, 1, 1]), np.zeros(2), np.zeros(1, np.int8)).scores
+    log_likelihoods = np.log([[(1 + 1) / (1 + 2)], [(3 + 1) / (7 + 2)]])  # the token that it has alone is not counted
+    expected = pool(log_likelihoods, None, np.array([0, 1, 1]), np.zeros(2), np.zeros(1, np.int8)).scores
     assert expected[0].any()
     np.testing.assert_allclose(left_out_scores()[0], expected[0], atol=1e-15)
 
