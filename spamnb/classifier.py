@@ -506,8 +506,8 @@ class Classifier:
 
     def _count_new(self, part: Sequence[_Labelled]) -> int:
         """Return the number of messages before the first one that is a copy, or that the model has learned."""
-        digests: set[bytes] = set()
-        for n, each in enumerate(part):
+        digests = {part[0].message.digest}
+        for n, each in enumerate(part[1:], 1):
             key = each.message.digest
             if key in digests or read_learned(self.store, key):
                 return n
