@@ -72,7 +72,7 @@ void reader_delete(struct reader *reader) {
 }
 
 /* Reads n messages, and adds a row for each message to the vocabulary. Writes the length of each row, and the digest,
- * date and truncations of each message. If vocabulary is NULL, adds no rows. Afterwards message_part returns the lists
+ * date and truncations of each message. If vocabulary is NULL, adds no rows. Afterwards message_list returns the lists
  * of the last message. */
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
@@ -94,7 +94,7 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
 
 /* Writes the address of a list of the last message, and returns the length of the list. which: 0 headers, 1 texts, 2
  * links, 3 hidden, 4 files. */
-size_t message_part(const struct reader *reader, int which, const span **items) {
+size_t message_list(const struct reader *reader, int which, const span **items) {
     const struct message *message = &reader->message;
     const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->hidden,
                                       &message->files};

@@ -29,7 +29,7 @@ from spamnb.sources.mailbox import Folder, MailboxMessage
 _IDENTITY_FIELDS = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
 _HEADER = "BODY.PEEK[HEADER]<0.16384>"  # the first bytes of a header of sent mail, which contain To
 _MOVE_SECONDS = 300.0  # how long a server may be silent while it moves mail: long, because no move is requested twice
-_IDLE_SECONDS = 30.0  # length of an IDLE, at whose end a message is announced that came while this IDLE began
+_IDLE_SECONDS = 30.0  # length of an IDLE: a message that comes at its beginning is announced only at its end
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
 _MAX_MISSING = 100  # recorded messages that may be missing in a folder before the whole folder is listed, which is slow
 _MAX_LOOKUP = 100  # newest messages that `lookup` returns, because the caller reads them one by one
@@ -79,7 +79,7 @@ class ImapMailbox(ImapReader):
         return list(self.sizes([self.make_message(folder, uid) for uid in uids if uid.validity == validity]))
 
     def lookup(self, path: str, message_id: str) -> list[MailboxMessage]:
-        """Return the newest messages with this Message-ID, or the newest of all if ``message_id`` is empty or odd."""
+        """Return the newest messages with this Message-ID, or any newest messages if it cannot be searched."""
         folder = self.find_folder(path)
         if not self.exists(folder):
             return []

@@ -8,7 +8,7 @@ tokens        lists of a million tokens, and a vocabulary that numbers them
 binding       the core's reader, by way of ctypes
 evidence      which header fields count and how; the kinds of tokens and their groups
 meaning       the meaning of a token, in words for people
-attachments   answers questions of the core while it reads: charsets, documents, words by nltk
-characters, charsets, smime, tnef, pdf  one kind of answer each, for attachments
+answers       answers questions of the core while it reads: charsets, documents, words by nltk
+characters, charsets, smime, tnef, pdf  one kind of answer each, for answers
 spam_fields   the X-Spam fields that a filter writes and removes
 """

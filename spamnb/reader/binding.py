@@ -1,8 +1,8 @@
 """The core's reader of messages, by way of ctypes.
 
-The core asks questions while it reads, such as for the text in a rare charset, and a program (``attachments.Program``)
-answers them in Python, with Python's lock. If an answer raises an exception, the reading of the message ends, and
-``ReaderCore`` raises the exception again.
+While the core reads, it asks for such things as the text in a rare charset. ``answers.Answers`` answers in Python, and
+holds the GIL. If an answer raises an exception, the reading of the message ends, and ``ReaderCore`` raises the
+exception again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows, ReadRows
 from spamnb.reader.tokens import Vocabulary
 
-DIGEST_BYTES, DATE_BYTES = 16, 64  # DIGEST of core/hash.h and DATE of core/reader.h
+DIGEST_BYTES, DATE_BYTES = 16, 64  # as the sizes DIGEST in core/hash.h and DATE in core/reader.h
 # The parts of a message that can be requested: the WANT_ bits of core/reader.h.
 FIELDS, BODY, DIGEST, DATE = 1, 2, 4, 8
 _FAILURES = {1: MemoryError, 2: RuntimeError, 3: RuntimeError}  # enum failure of core/bytes.h
@@ -34,7 +34,7 @@ class _Span(ctypes.Structure):
 
     @classmethod
     def of(cls, octets: bytes | None) -> _Span:
-        """Return the span of octets. The caller must hold a reference to them while the span is used."""
+        """Return the span of octets. The caller must hold a reference to the octets while the span is used."""
         if octets is None:
             return cls()
         at = ctypes.cast(ctypes.c_char_p(octets), c_void_p).value or 0
@@ -62,7 +62,7 @@ _delete = c_function("reader_delete", None, c_void_p)
 _read_messages = c_function(
     "read_messages", c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_int, *[c_void_p] * 4, without_lock=True
 )
-_message_part = c_function("message_part", c_size_t, c_void_p, c_int, POINTER(c_void_p))
+_message_list = c_function("message_list", c_size_t, c_void_p, c_int, POINTER(c_void_p))
 _cells = c_function("vocabulary_cells", c_void_p, c_void_p, POINTER(c_size_t))
 _forget_rows = c_function("vocabulary_forget_rows", None, c_void_p)
 
@@ -74,18 +74,18 @@ class MessageParts(NamedTuple):
     texts: list[str]
     links: list[str]
     hidden: list[str]
-    attachments: list[tuple[str, str]]  # (name of the file, content type) of the parts that are files
+    attachments: list[tuple[str, str]]  # (name of the file, content type) of the MIME parts that are files
     digest: bytes
     date: str
     truncations: int  # bits in the order of ``evidence.TRUNCATIONS``
 
 
 class _Answerer:
-    """Answers the core with the methods of a program. Keeps each answer until the next question, and any exception."""
+    """The callback of the core: calls the method for a question, and keeps the exception of the method in ``error``."""
 
-    def __init__(self, program: Any) -> None:
-        self._program = program
-        self._octets: Any = None  # the core copies them after the call
+    def __init__(self, answers: Any) -> None:
+        self._answers = answers
+        self._octets: Any = None  # of the last answer, because the core reads them after the call
         self.error: BaseException | None = None
 
     def answer(self, question: int, text: Any, other: Any, answer: Any) -> bool:
@@ -93,7 +93,7 @@ class _Answerer:
         name = _QUESTIONS[question]
         try:
             arguments = (text[0].octets(), other[0].octets()) if name == "decode" else (text[0].octets(),)
-            result = getattr(self._program, name)(*arguments)
+            result = getattr(self._answers, name)(*arguments)
             self._octets, is_whole = result if isinstance(result, tuple) else (result, True)
             answer[0] = _Answer(_Span.of(self._octets), is_whole)
         except BaseException as error:
@@ -106,13 +106,13 @@ class ReaderCore:
     """Reads messages. Other packages use ``message.Reader``.
 
     rules: how header fields are read, as ``evidence.header_rules`` returns them
-    program: answers the core's questions, as ``attachments.Program`` does
+    answers: has a method for each kind of question, as ``answers.Answers`` has
     """
 
-    def __init__(self, rules: Sequence[tuple[bytes, int, bytes]], program: object, options: TokenOptions) -> None:
+    def __init__(self, rules: Sequence[tuple[bytes, int, bytes]], answers: object, options: TokenOptions) -> None:
         self.lock = threading.Lock()
         self._rules = list(rules)  # the core points to their texts
-        self._answerer = _Answerer(program)
+        self._answerer = _Answerer(answers)
         self._callback = _Callback(self._answerer.answer)
         names, methods, prefixes = zip(*self._rules)
         flags = options.body_only, options.stem is not None, options.tokenizer != "own"
@@ -158,7 +158,7 @@ class ReaderCore:
         return MessageParts(headers, texts, links, hidden, attachments, digests.tobytes(), date, bits)
 
     def _list(self, number: int) -> list[str]:
-        """Return a list of strings of the message; ``message_part`` in core/python.c has the numbers."""
+        """Return a list of strings of the message; ``message_list`` in core/python.c has the numbers."""
         items = c_void_p()
-        n = _message_part(self.pointer, number, byref(items))
+        n = _message_list(self.pointer, number, byref(items))
         return [span.text() for span in (_Span * n).from_address(items.value)] if n else []

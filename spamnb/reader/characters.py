@@ -1,4 +1,4 @@
-"""Describe characters for the core by ``unicodedata``: a block of 256 when the core reads the first of them."""
+"""Describe characters for the core by ``unicodedata``: 256 at once, when the core reads any one of them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from bisect import bisect
 from collections.abc import Callable
 from itertools import accumulate
 
-_WORD_SIGNS = frozenset("$'-.,!%_\n")  # ASCII that words may hold, and the line feed that ends a line
-# Characters that are invisible though they are no controls (categories Cc, Cf): the letters, marks and unassigned
-# points that Unicode lists as Default_Ignorable_Code_Point.
+_WORD_SIGNS = frozenset("$'-.,!%_\n")  # ASCII in words besides letters and digits, and the line feed, which ends a line
+# Invisible characters besides controls (categories Cc, Cf): the letters, marks and unassigned points that Unicode
+# lists as Default_Ignorable_Code_Point.
 _FILLERS = frozenset(
     map(chr, (0x34F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2065, *range(0xFE00, 0xFE10),
               *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000)))
@@ -34,7 +34,7 @@ _SMALL_CAPITALS = """
 _PLAIN_LETTERS = {pair[0]: pair[1] for pair in _SMALL_CAPITALS.split()}
 _PLAIN_LETTERS |= {chr(first + i): chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
 # Scripts without spaces: Thai and Lao, Burmese, Khmer, kana, Han (two ranges); the first point of each range, and the
-# first point behind it.
+# first point after the range.
 _UNSPACED = (0xE00, 0xF00, 0x1000, 0x10A0, 0x1780, 0x1800, 0x3040, 0x3100, 0x3400, 0xA000, 0x20000, 0x40000)
 
 
@@ -54,7 +54,7 @@ def _word_form(char: str) -> str:
     return char if unicodedata.category(char)[0] in "LMN" else " "
 
 
-def _flags(char: str, word: str, is_itself: bool) -> int:
+def _flags(char: str, word: str, is_unchanged: bool) -> int:
     """Return the properties of a character, as the bits of core/unicode.h in the same order."""
     point, category = ord(char), unicodedata.category(char)
     combines = unicodedata.combining(char) or 0x1161 <= point <= 0x11C2 or point in (0xFF9E, 0xFF9F)
@@ -66,7 +66,7 @@ def _flags(char: str, word: str, is_itself: bool) -> int:
         | (is_blank or char.isspace()) << 3
         | bool(combines) << 4
         | (bisect(_UNSPACED, point) % 2) << 5
-        | is_itself << 6
+        | is_unchanged << 6
     )
 
 
@@ -79,8 +79,8 @@ def describe_characters(first: int) -> bytes:
     """Return the description of the 256 characters from ``first`` on, each as ``struct character`` of core/unicode.h.
 
     A description has flags, the end of each form, and the forms: in words, in lower case, without accents, and the
-    Latin letter that the character looks like. If no form differs from the character, it has none. If all 256
-    descriptions are equal, as in most scripts, there is only one.
+    Latin letter that the character looks like. If no form differs from the character, there are no forms. If all 256
+    descriptions are equal, as in most scripts, only one is returned.
     """
     chars = list(map(chr, range(first, first + 256)))
     text = "".join(chars)
@@ -94,12 +94,12 @@ def describe_characters(first: int) -> bytes:
     latin = _map_each(lambda text: text.translate(_LOOK_ALIKE), unaccented)
     descriptions = []
     for char, normal, *forms in zip(chars, words, lowercase, unaccented, latin, strict=True):
-        word, is_itself = "".join(map(_word_form, normal)), forms == [char] * 3
-        flags = _flags(char, word, is_itself)
-        if is_itself and word == char:
+        word, is_unchanged = "".join(map(_word_form, normal)), forms == [char] * 3
+        flags = _flags(char, word, is_unchanged)
+        if is_unchanged and word == char:
             descriptions.append(bytes([flags, 0, 0, 0, 0]))
             continue
-        encoded = [form.encode() for form in ("" if word == char else word, *([] if is_itself else forms))]
+        encoded = [form.encode() for form in ("" if word == char else word, *([] if is_unchanged else forms))]
         ends = list(accumulate(map(len, encoded)))
         descriptions.append(bytes([flags, *ends, *ends[-1:] * (4 - len(ends))]) + b"".join(encoded))
     return descriptions[0] if len(set(descriptions)) == 1 else b"".join(descriptions)

@@ -27,14 +27,13 @@ OTHER_NAMES = {
 MAX_NAME = 60  # characters of a charset's name; Python's longest has 21
 CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)_?([0-9]{3,5})\Z")
 
-# The escapes of families of charsets that use ASCII bytes only. Text without an escape of its family is plain ASCII; so
-# is text of other charsets without bytes beyond ASCII. The core reads plain ASCII. UTF-16 and UTF-32 have no long run
-# of printable ASCII.
+# The escapes of families of charsets. Text without the escape of its family is plain ASCII, which the core reads.
 ESCAPES = {
     "utf-7": re.compile(rb"\+[A-Za-z0-9+/]{3}"), "utf-8": re.compile(rb""), "hz": re.compile(rb"~\{"),
     "iso2022": re.compile(rb"[\x0e\x1b]"),
 }  # fmt: skip
-NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
+NOT_ASCII = re.compile(rb"[^\x00-\x7f]")  # the escape of all other families
+# UTF-16 and UTF-32 have no long run of printable ASCII.
 PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
 PROBE = bytes(range(256))  # a codec that cannot decode these bytes even with "replace", such as idna, is no charset
 BYTE_ORDER_MARKS = (
@@ -61,7 +60,7 @@ def decode(octets: bytes, charset: str) -> str | None:
     if not codec.startswith("utf-16") and not _is_valid(octets, codec) and _is_valid(octets, "utf-8"):
         return None
     text = octets.decode(codec, "replace")
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # UTF-7 can spell lone surrogates
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # UTF-7 can encode lone surrogates
 
 
 @functools.lru_cache(maxsize=512)

@@ -27,7 +27,7 @@ TRUNCATIONS = {
 }
 
 # All kinds of tokens: each prefix that is not the name of a header field, and its group. The core writes no other
-# prefixes; tests/reader/test_rows.py reads its source.
+# prefixes, as tests/reader/test_rows.py checks.
 KINDS = {
     "subject": "subject",
     **dict.fromkeys(("from", "to", "sender", "received", "header"), "headers"),

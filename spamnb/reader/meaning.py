@@ -6,7 +6,7 @@ import re
 
 from spamnb.reader.evidence import TRUNCATIONS
 
-# The meaning of a token by its prefix; {} is the text behind the prefix. Other prefixes are names of header fields.
+# The meaning of a token by its prefix; {} is the text after the prefix. Other prefixes are names of header fields.
 _PHRASES = {
     "attachment": "an attachment of type {}",
     "charset": "text in the charset {}",

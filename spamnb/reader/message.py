@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC
 from typing import NamedTuple
 
-from spamnb.reader.attachments import Program
+from spamnb.reader.answers import Answers
 from spamnb.reader.binding import BODY, DATE, DIGEST, FIELDS, ReaderCore
 from spamnb.reader.evidence import TRUNCATIONS, header_rules
 from spamnb.reader.options import TokenOptions
@@ -21,7 +21,7 @@ class Message(NamedTuple):
     """A decoded message. Its texts have no controls and LF line ends.
 
     headers: (name as written, decoded value) of the header fields in order
-    texts: visible text, one per text part: the parts that a mail reader shows first, then attachments and documents
+    texts: visible text, one per text part, attachments and documents last
     links: URLs of the HTML parts, their images and forms included, and of PDF documents
     hidden: text of the HTML parts that a mail reader does not show
     attachments: (name of the file, content type) of the parts that are files
@@ -38,13 +38,13 @@ class Message(NamedTuple):
     digest: bytes
 
     def header(self, name: str) -> str:
-        """Return the first value of a header field, whatever the case of its name; empty if there is none."""
+        """Return the first value of a header field, ignoring the case of ``name``; empty without such a field."""
         name = name.lower()
         return next((value for key, value in self.headers if key.lower() == name), "")
 
 
 class Reader(ReaderCore):
-    r"""Reads messages with one set of options. Only one thread at a time may use a reader; other threads run meanwhile.
+    r"""Reads messages with one set of options. Only one thread at a time may use a reader.
 
     Raise SpamnbError for a stemmer that does not exist.
 
@@ -56,7 +56,7 @@ class Reader(ReaderCore):
 
     def __init__(self, options: TokenOptions | None = None) -> None:
         self.options = options or TokenOptions()
-        super().__init__(header_rules(self.options.ignore_headers), Program(self.options), self.options)
+        super().__init__(header_rules(self.options.ignore_headers), Answers(self.options), self.options)
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """Return the tokens of one message with their occurrences, in the order of their first occurrence."""
@@ -163,11 +163,11 @@ def arrival(raw: bytes) -> int | None:
 def parse_date(date: str) -> int | None:
     """Return the time in ``date`` in seconds since 1970; None if it is illegible, or before 1970.
 
-    The core takes the date behind the last semicolon of the topmost Received field. The recipient's server wrote it, so
-    a sender cannot forge it. Without such a field it is the Date field. A missing or unknown zone is UTC. See
-    docs/experiments.md#dates-that-cannot-be-forged.
+    The core takes the date after the last semicolon of the topmost Received field, which the recipient's server wrote,
+    so no sender can forge the date (docs/experiments.md#dates-that-cannot-be-forged). Without such a field the core
+    takes the Date field. A missing or unknown zone is UTC.
     """
-    from email.utils import parsedate_to_datetime  # 9 ms to import
+    from email.utils import parsedate_to_datetime  # importing this takes 9 ms
 
     try:
         moment = parsedate_to_datetime(date)

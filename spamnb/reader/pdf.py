@@ -21,18 +21,18 @@ from io import BytesIO
 from threading import Lock, Timer
 from typing import Any, NamedTuple
 
-# The seven legible PDFs in the phishing corpus have at most 85 KB, 10 pages, 3,200 characters, and a link a page of 122
-# characters.
+# The seven legible PDFs in the phishing corpus have at most 85 KB, 10 pages and 3,200 characters, and on a page one
+# link of 122 characters.
 MAX_BYTES = 1 << 22  # of one document
 MAX_PAGES = 5  # five of these seven PDFs have one or two
 MAX_CHARACTERS = 20_000  # of text in one document
 MAX_LINKS = 200  # on one page
 MAX_LINK = 2000  # characters
 MAX_ANSWER_BYTES = 1 << 23  # more than MAX_CHARACTERS and the links of MAX_PAGES can have
-MAX_WAIT = 10.0  # seconds: on a busy machine the program needs more time than MAX_SECONDS of the processor
+MAX_WAIT = 10.0  # seconds: longer than MAX_SECONDS, because other programs may use the processor
 MAX_CONTENT_BYTES = 1 << 18  # of drawing commands on one page; unlike a time, a size is the same on all machines
-MAX_SECONDS = 1.0  # of the processor for one document
-MAX_MEMORY_BYTES = 1 << 29  # of addresses, the interpreter's included
+MAX_SECONDS = 1.0  # of the processor's time for one document
+MAX_MEMORY_BYTES = 1 << 29  # of address space, the interpreter's included
 
 
 @cache
@@ -60,7 +60,7 @@ def read_pdf(document: bytes) -> PdfText:
 
 
 class _Process:
-    """A process that reads documents. A document starts it if it is not running."""
+    """A process that reads documents. It is started for the first document, and again after it ended."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -49,7 +49,7 @@ class ReadMessage:
         for i, (raw, bits) in enumerate(zip(raws, truncations.tolist())):
             cells, digest = slice(*rows.indptr[i : i + 2].tolist()), digests[16 * i : 16 * i + 16]
             tokens, counts = vocabulary.take(rows.ids[cells]), rows.counts[cells]
-            first = np.unique(tokens.hashes, return_index=True)[1]  # without the index, numpy imports numpy.ma: 5 ms
+            first = np.unique(tokens.hashes, return_index=True)[1]  # without return_index numpy imports numpy.ma: 5 ms
             if len(first) < len(tokens):
                 first.sort()
                 tokens, counts = tokens.take(first), counts[first]

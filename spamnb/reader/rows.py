@@ -1,7 +1,6 @@
 """Messages as rows in compressed sparse row (CSR) form: the tokens of each message and their counts.
 
-One message and ten thousand messages have the same form, so the same code scores them. Ids are indices of a vocabulary,
-of a training set's columns, or of a list of tokens that accompanies the rows.
+Ids are indices of a vocabulary, of a training set's columns, or of a list of tokens that accompanies the rows.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class CsrRows(NamedTuple):
 
     @classmethod
     def of(cls, messages: Sequence[Mapping[str, int]]) -> tuple[list[str], CsrRows]:
-        """Return the distinct tokens of messages, each {token: occurrences}, and rows whose ids are indices of them."""
+        """Return the distinct tokens of messages ({token: occurrences}), and rows with indices of these tokens."""
         id_of: dict[str, int] = {}
         ids = [id_of.setdefault(token, len(id_of)) for message in messages for token in message]
         counts = [count for message in messages for count in message.values()]
@@ -54,7 +53,7 @@ class CsrRows(NamedTuple):
         return self._replace(ids=self.ids[order], counts=self.counts[order])
 
     def select(self, selected: np.ndarray, size: int) -> CsrRows:
-        """Return the cells whose id is in ``selected`` (k,), with its index as the new id; all ids are < ``size``."""
+        """Return the cells whose id is in ``selected`` (k,); its index is the new id. All ids are < ``size``."""
         new_id = np.full(size, -1)
         new_id[selected] = np.arange(len(selected))
         ids = new_id[self.ids]

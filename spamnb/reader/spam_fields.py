@@ -14,9 +14,9 @@ EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
 FOLDED = rb"[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)"  # the rest of a field after its name, with its folded lines
 ENVELOPE_FIELDS = re.compile(rb"(?i)(?-i:From [^\n]*\n)?((?:x-envelope-" + FOLDED + rb")+)received\s*:" + FOLDED)
 ENVELOPE = re.compile(rb"(?im)^x-envelope-(from|to)\s*:")
-# An mbox's separator line, and lines behind it that look like the continuation of a field.
+# An mbox's separator line, and the next lines if they look like the continuation of a field.
 BEGINNING = re.compile(rb"(From [^\n]*\n)?(?:[ \t][^\n]*(?:\n|\Z))*")
-# Some mail readers take a lone CR for a line end, so a field may hide behind one.
+# Some mail readers take a lone CR for a line end, so a field may follow one.
 _FIELD = rb"[ \t\f\v]*x-spam-[^:\r\n]*:[^\r\n]*(?:(?:\r*\n|\r)[ \t][^\r\n]*)*"
 X_SPAM = re.compile(rb"(?im)^" + _FIELD + rb"\r*\n?|\r" + _FIELD)
 _LINE_WIDTH = 78  # RFC 5322, 2.1.1: SHOULD be no more than 78 characters
@@ -61,7 +61,7 @@ def replace_spam_fields(raw: bytes, fields: Iterable[tuple[str, str]]) -> bytes:
     assert beginning
     top, start = beginning.end(), max(beginning.end(1), 0)
     if start < top == end:
-        top, new_fields = start, new_fields + newline  # the message has no fields, so all of it is body
+        top, new_fields = start, new_fields + newline  # only continuation lines: all of the message is body
     return raw[:top] + new_fields + X_SPAM.sub(b"", raw[top:end]) + raw[end:]
 
 

@@ -2,7 +2,7 @@
 
 A list of a million Python strings takes 70 MB, and a second to sort or to merge. So all code works with the hashes,
 except to show tokens. Two tokens with the same hash count as one. By chance one of 37 million models of a million
-tokens has such a pair. A sender can make such a pair, and achieves nothing else by it.
+tokens has such a pair. A sender can make such pairs, but they have no other effect.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()  # the core's functions run without Python's lock
+        self.lock = threading.Lock()  # the core's functions run without the GIL
         self.pointer = owned_pointer(self, _new(), _delete)
 
     def __len__(self) -> int:

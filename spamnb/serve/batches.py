@@ -51,7 +51,7 @@ def _set_results(results: Iterable[tuple[asyncio.Future[R | Exception], R | Exce
 class Batches(Generic[R]):
     """Threads that work on waiting tasks.
 
-    - ``work`` returns one result for each task of a batch; if it raises an exception, it has changed nothing
+    - ``work`` returns one result for each task of a batch; after an exception it has changed nothing
     - ``get_group`` returns the group of a task; a batch contains tasks of one group
     """
 

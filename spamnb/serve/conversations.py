@@ -1,7 +1,7 @@
 """Conversations with clients: one connection, one request, one reply, each step bounded in size and time.
 
-The reply to a failed request is an error of the protocol. The client then delivers the mail unfiltered or defers it, as
-it is configured; the server stores no mail.
+The reply to a failed request is an error of the protocol. The client then delivers the mail unfiltered or defers it,
+as the client is configured; the server stores no mail.
 """
 
 from __future__ import annotations

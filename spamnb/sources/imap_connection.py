@@ -37,7 +37,7 @@ class NeverReached(Unreachable):
 
 
 class LoginRefused(SpamnbError):
-    """The server refused the password or token; it may lock the account after several tries."""
+    """The server refused the password or token. After several tries a server may lock the account."""
 
 
 class Denied(SpamnbError):
@@ -61,7 +61,7 @@ def translate_errors(url: ImapUrl, action: str = "") -> Iterator[None]:
     except IMAPClientError as error:
         raise Denied(f"{where}: the server refused: {_server_text(error)}") from None
     except ssl.SSLCertVerificationError as error:
-        problem = f"its certificate is not trusted ({escape(error.verify_message)})"
+        problem = f"the server's certificate is not trusted ({escape(error.verify_message)})"
         raise Unreachable(f"{where}: {problem}; to trust another authority, set SSL_CERT_FILE") from None
     except ssl.SSLError as error:
         raise Unreachable(f"{where}: no TLS ({escape(reason(error))}); the port of imaps:// is mostly 993") from None

@@ -1,7 +1,6 @@
 """Folders and messages of a mailbox of any kind; the names of folders on disk, and in the languages of mail programs.
 
-Servers and mail readers write names in IMAP's modified UTF-7, in which ``&...-`` is a shift: UTF-16 in base64. Python's
-codec ``utf-7`` is another encoding.
+On disk, names are in IMAP's modified UTF-7 (not Python's ``utf-7``), in which ``&...-`` is a shift: UTF-16 in base64.
 https://www.rfc-editor.org/rfc/rfc3501#section-5.1.3
 """
 

@@ -10,8 +10,8 @@
     FILE                lines of ``label TAB text``
 
 Each format has a module with a function that yields the entries of a path, and reports unreadable files and messages to
-``on_unreadable``. A SOURCE without one of these forms raises SpamnbError before any message is read. A SOURCE with
-unreadable files or messages only raises SpamnbError when it is read.
+``on_unreadable``. A SOURCE without one of these forms raises SpamnbError before any message is read. If nothing in
+a SOURCE can be read as mail, reading the SOURCE raises SpamnbError.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def _cells(path: str) -> Iterator[Row]:
     Cells at the end of a row may be missing. In a .tsv file each line is a row, because a quote there is mostly an
     ordinary character, and does not begin a cell of several lines.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # never lowered, because it is the whole process's
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # never lowered: the whole process has this limit
     lines = _lines(path)
     first_line = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     number = last_number = first_line[0]  # the numbers of a row's first and last line

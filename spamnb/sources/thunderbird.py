@@ -68,7 +68,7 @@ def _folders(folder: str, parts: Parts, seen: set[str], on_unreadable: Report) -
         on_unreadable(escape(folder), error)
         return
     for name in files:
-        # An index may be missing, because Thunderbird writes it when the folder is opened.
+        # An index may be missing, because Thunderbird writes an index when the folder is opened.
         if (name + INDEX_SUFFIX in files or "." not in name) and starts_as_mbox(os.path.join(folder, name)):
             yield os.path.join(folder, name), (*parts, name)
     for name in folders:

@@ -16,7 +16,7 @@ _Entity = tuple[bytes, bool]  # a MIME entity, or b""; and whether it contains t
 
 
 def _format_file(name: str, content: bytes) -> bytes:
-    """Return a file as a part of a message. The name is part of it, because the core takes the type from its end."""
+    """Return a file as a part of a message. The part has the file's name, whose ending is the type."""
     escaped = "".join([f"%{byte:02x}" for byte in name.encode("utf-8", "replace")])
     return _format_part(
         "application/octet-stream", content, f"Content-Disposition: attachment; filename*=utf-8''{escaped}\n"
@@ -29,11 +29,11 @@ def _format_part(content_type: str, content: bytes, other_fields: str = "") -> b
 
 
 # The tweet tokenizer takes quadratic time for text without spaces, 1.5 s for 25,000 digits, and raises TimeoutError
-# after 5 s. So a long run gets a space behind every 100 characters, and a long text is split at spaces.
+# after 5 s. So a long run gets a space after every 100 characters, and a long text is split at spaces.
 _LONG_RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
-# 33 or more marks in a row. Without the look-behind, a search begins at each mark: 90 ms for a megabyte of short runs.
-_MANY_MARKS = re.compile(r"(?<![^\w\x00-\x7f])[^\w\x00-\x7f]{33,}")
+# 33 or more combining marks or other symbols beyond ASCII. Without the look-behind, a MB of short runs takes 90 ms.
+_LONG_SYMBOL_RUN = re.compile(r"(?<![^\w\x00-\x7f])[^\w\x00-\x7f]{33,}")
 
 
 def _tokenize_function(tokenizer: str) -> Callable[[str], list[str]]:
@@ -52,10 +52,10 @@ def _stem_function(language: str) -> Callable[[str], str]:
     return stem
 
 
-class Program:
+class Answers:
     """Answers the core's questions. Each kind of question has a method, named as in ``enum ask`` of core/reader.h.
 
-    >>> Program(TokenOptions()).decode("день".encode("utf-16"), b"utf-16").decode()
+    >>> Answers(TokenOptions()).decode("день".encode("utf-16"), b"utf-16").decode()
     'день'
     """
 
@@ -64,25 +64,27 @@ class Program:
         self._stem = _stem_function(options.stem) if options.stem is not None else str
 
     def characters(self, encoded: bytes) -> bytes:
-        """Describe this character's block of 256 characters, each as ``struct character`` of core/unicode.h."""
+        """Describe the block of 256 characters that contains this one, as `describe_characters` does."""
         return describe_characters(ord(encoded.decode()) & ~255)
 
     def decode(self, octets: bytes, charset: bytes) -> bytes | None:
-        """Return text as UTF-8; None if the core reads this charset itself."""
+        """Return the octets as UTF-8; None if the core decodes them itself."""
         text = decode(octets, charset.decode("utf-8", "replace"))
         return None if text is None else text.encode()
 
     def compose(self, text: bytes) -> bytes:
-        """Compose letters with the accents behind them (Unicode form NFC)."""
+        """Compose letters with the accents that follow (Unicode form NFC)."""
         decoded = text.decode().replace("\uff9e", "\u3099").replace("\uff9f", "\u309a")  # voiced sounds of katakana
-        # Normalizing takes n² steps for n marks behind one letter, so 32 marks are left of each run.
-        decoded = _MANY_MARKS.sub(lambda marks: marks.group()[:32], decoded)
+        # Normalizing takes n² steps for n marks after one letter, so 32 marks of each run are kept.
+        decoded = _LONG_SYMBOL_RUN.sub(lambda run: run.group()[:32], decoded)
         return unicodedata.normalize("NFC", decoded).encode()
 
     def host(self, host: bytes) -> bytes:
         """Return a host as browsers resolve it: in lower case, without invisible characters, punycode decoded.
 
-        >>> Program(TokenOptions()).host("ＷＷＷ。xn--bcher-kva.example".encode()).decode()
+        The core has put ASCII letters into lower case.
+
+        >>> Answers(TokenOptions()).host("ＷＷＷ。xn--bcher-kva.example".encode()).decode()
         'www.bücher.example'
         """
         name = host.decode("utf-8", "replace")
@@ -103,14 +105,14 @@ class Program:
         return self._stem(text).encode() if text.isalpha() else word
 
     def split(self, text: bytes) -> bytes:
-        """Return the words of a text, a line each."""
+        """Return the words of a text, one on each line."""
         return "".join([f"{word}\n" for word in self._tokenize(text.decode())]).encode()
 
     def pdf(self, document: bytes) -> _Entity:
         """Return a PDF document as a page of HTML."""
         from html import escape
 
-        from spamnb.reader.pdf import read_pdf  # imported here, because few messages have a PDF
+        from spamnb.reader.pdf import read_pdf  # here, because few messages have a PDF
 
         text, links, is_whole = read_pdf(document)
         elements = "".join([f'<a href="{escape(link)}"></a>' for link in links])
