@@ -15,7 +15,7 @@ from spamnb.setting_fields import check_settings, setting, settings_in
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 BAYES_MODELS = ("corrected", *COUNT_MODELS)
-VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages
+VECTOR_MODELS = ("gaussian", "lda", "qda")  # models of embedded messages
 MODELS = (*BAYES_MODELS, *VECTOR_MODELS)
 
 # Keys of the origin of a model: the time of training (ISO 8601), the absolute paths of the sources, the options of
@@ -47,7 +47,7 @@ class Settings:
     pooling : str, default="mean"
         The score of a message: "mean" is a weighted mean of the tokens' evidence, "sum" is the sum of naive Bayes.
     embedding : str or None
-        Dense vectors of a Gaussian model: "lsa:N" or "vectors:FILE". The default is "lsa:100".
+        Dense vectors of a Gaussian model: "lsa:N" or "vectors:FILE". The default of such a model is "lsa:100".
     spam : str, default="spam"
         The name of the class of spam.
     tokens : TokenOptions

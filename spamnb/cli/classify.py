@@ -41,7 +41,7 @@ EX_TEMPFAIL = 75  # the exit status after which mail software tries again later 
 @format_option("text", "json", "csv")
 @click.option(
     "--explain",
-    "tokens",
+    "n_tokens",
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
@@ -57,8 +57,8 @@ def classify_command(
     sources: tuple[str, ...],
     text_column: str | None,
     model: Path,
-    form: str,
-    tokens: int,
+    output_format: str,
+    n_tokens: int,
     exit_code: bool,
     workers: int | None,
 ) -> None:
@@ -77,7 +77,7 @@ def classify_command(
     Example:
       spamnb classify --explain 5 ~/Maildir/new
     """
-    if tokens and form == "csv":
+    if n_tokens and output_format == "csv":
         raise click.UsageError("--explain: the CSV format has no column for tokens; use --format json")
     unreadable = UnreadableCounter()
     verdicts: set[str] = set()
@@ -91,18 +91,20 @@ def classify_command(
         with Classifier.open(model) as classifier:
             if exit_code:
                 classifier.check_spam()
-            if form == "csv":
+            if output_format == "csv":
                 out.write(_csv_line(["source", "verdict", "log_odds", *classifier.store.totals().classes]))
-            describe = _formatter(form, classifier)
+            describe = _formatter(output_format, classifier)
             entries = find_messages(sources, unreadable, text_column)
-            results = classify_parallel(entries, classifier, describe, unreadable, tokens, form == "json", workers)
+            results = classify_parallel(
+                entries, classifier, describe, unreadable, n_tokens, output_format == "json", workers
+            )
             for verdict, text in results:
                 verdicts.add(verdict)
                 out.write(text)
             if not verdicts and not unreadable.count:
                 raise no_message_error(sources)
             spam, loss = classifier.settings.spam, classifier.settings.loss
-            if form == "text" and out.isatty() and spam in classifier.store.totals().classes:
+            if output_format == "text" and out.isatty() and spam in classifier.store.totals().classes:
                 bound = format_probability(loss.threshold)
                 tell(f"mail is called {spam} if its probability of {spam} is above {bound}")
             if "unsure" in verdicts and (why := why_unsure(classifier)):
@@ -121,11 +123,11 @@ def classify_command(
         raise SystemExit(1)
 
 
-def _formatter(form: str, classifier: Classifier) -> Callable[[Entry, bytes, Classification], tuple[str, str]]:
+def _formatter(output_format: str, classifier: Classifier) -> Callable[[Entry, bytes, Classification], tuple[str, str]]:
     """Return a function that formats a classification. The function returns the verdict and the text to print."""
     formats = {"json": _json, "csv": _csv, "text": _tabbed}
-    if form != "text" or not standard_output().isatty():
-        return lambda entry, raw, result: (result.verdict, formats[form](entry.name, result))
+    if output_format != "text" or not standard_output().isatty():
+        return lambda entry, raw, result: (result.verdict, formats[output_format](entry.name, result))
     from spamnb.formulas.decision import UNSURE
     from spamnb.report.message_line import (
         column_width,

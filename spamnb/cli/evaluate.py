@@ -34,14 +34,14 @@ from spamnb.cli.options import (
 @click.option(
     "--leave-one-out",
     is_flag=True,
-    help="Classify each message by a model of all other messages or, if that is slow, of all other folds.",
+    help="Classify each message by a model of all other messages. Corrected models leave out a tenth at a time.",
 )
 @click.option("--online", is_flag=True, help="Classify each message and then learn it, in the order of the SOURCEs.")
 @click.option(
     "-m",
     "--model",
     type=FilePath(),
-    help="Classify by this model, without training. Messages that it has learned are skipped.",
+    help="Classify by this model, without training. Messages that the model has learned are skipped.",
 )
 @click.option("--by-date", is_flag=True, help="With --online or --split: order the mail by date of receipt.")
 @format_option("text", "json")
@@ -66,7 +66,7 @@ from spamnb.cli.options import (
 @dask_option
 def evaluate_command(
     sources: tuple[str, ...],
-    form: str,
+    output_format: str,
     scores: Path | None,
     compare: Path | None,
     report: Path | None,
@@ -115,7 +115,7 @@ def evaluate_command(
         if report:
             evaluation.write_page(report)
     finally:  # the figures are printed even if a file cannot be written
-        if form == "json":
+        if output_format == "json":
             click.echo(escape_json({**evaluation.to_dict(), "mcnemar": to_json(test)}))
         else:
             click.echo(evaluation.text(verbose))

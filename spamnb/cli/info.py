@@ -18,7 +18,7 @@ MAX_LINE = 400  # characters of a printed command line or source, for the same r
 @click.command("info", short_help="Describe a model.")
 @model_option
 @format_option("text", "json")
-def info_command(model: Path, form: str) -> None:
+def info_command(model: Path, output_format: str) -> None:
     """Print the size of a model, its sources, its numbers of messages, and the settings that are not the defaults.
 
     With --format json all settings are printed.
@@ -40,7 +40,7 @@ def info_command(model: Path, form: str) -> None:
         origin, n_learned, size = origin_of(meta), count_learned(store), store.size()
     n_messages = dict(zip(totals.classes, totals.documents.tolist()))
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
-    if form == "json":
+    if output_format == "json":
         lessons = {"lessons": stored.messages, "bytes": stored.bytes, "bound": stored.bound, "not_kept": n_not_stored}
         facts = {"model": str(model), "bytes": size, "messages": n_messages, "tokens": totals.vocabulary_size}
         facts |= {"settings": settings, "learned_one_by_one": n_learned, "lessons": lessons, "origin": origin}

@@ -67,14 +67,14 @@ def list_targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: 
     from spamnb.sources.accounts import accounts_path, read_accounts
     from spamnb.sources.spec import is_account
 
-    mailboxes = [Target(name, model, junk, unsure) for name in names if not is_account(name)]
+    targets = [Target(name, model, junk, unsure) for name in names if not is_account(name)]
     accounts = [get_account(name) for name in names if is_account(name)]
     if not names:
         accounts = read_accounts(accounts_path())
         if not accounts:
             raise click.UsageError(f"name a Maildir or an account, or add accounts to {accounts_path()}")
     for account in map(_check_has_no_folder, accounts):
-        mailboxes.append(
+        targets.append(
             Target(
                 account.url.account,
                 account.model if account.model is not None and not is_on_command_line("model") else model,
@@ -84,7 +84,7 @@ def list_targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: 
                 is_account=True,
             )
         )
-    return mailboxes
+    return targets
 
 
 @contextmanager
@@ -135,17 +135,17 @@ def save_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
         tell(f"{display_name}: added {recipients} of your mail to {path}; mail from recipients is never called spam")
 
 
-def for_each(mailboxes: list[Target], unreadable: UnreadableCounter, work: Callable[[Target], bool]) -> None:
+def for_each(targets: list[Target], unreadable: UnreadableCounter, work: Callable[[Target], bool]) -> None:
     """Call ``work`` for each mailbox. An error of one of several mailboxes is printed, and the others follow.
 
     Exit with status 1 if ``work`` returns False or fails, or if a message cannot be read.
     """
     has_failed = False
-    for target in mailboxes:
+    for target in targets:
         try:
             has_failed |= not work(target)
         except Exception as error:
-            if len(mailboxes) == 1:
+            if len(targets) == 1:
                 raise
             tell(describe_error(error, target.display_name))
             has_failed = True

@@ -96,10 +96,12 @@ models_option = click.option(
 )
 
 
-def format_option(*forms: str) -> Callable[[Any], Any]:
-    """Return the option for the output format. The first form is the default."""
-    choice = click.Choice(forms)
-    return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="Output format.")
+def format_option(*formats: str) -> Callable[[Any], Any]:
+    """Return the option for the output format. The first format is the default."""
+    choice = click.Choice(formats)
+    return click.option(
+        "--format", "output_format", type=choice, default=formats[0], show_default=True, help="Output format."
+    )
 
 
 journal_option = click.option(

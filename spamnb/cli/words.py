@@ -22,7 +22,7 @@ from spamnb.cli.options import format_option, model_option, tell
     help="Also show tokens of headers, hosts and structure, not only words of the body and the subject.",
 )
 @format_option("text", "json")
-def words_command(word: str | None, model: Path, top: int, everything: bool, form: str) -> None:
+def words_command(word: str | None, model: Path, top: int, everything: bool, output_format: str) -> None:
     """Show the most frequent words of each class, and the words with the highest mutual information.
 
     With WORD, show the share of messages of each class that have the word in the body, in the subject and elsewhere.
@@ -42,7 +42,7 @@ def words_command(word: str | None, model: Path, top: int, everything: bool, for
         report: words.WordsReport | words.WordReport = words.words(model, top, everything=everything, tell=tell)
     else:
         report = words.word(model, word)
-    if form == "json":
+    if output_format == "json":
         click.echo(escape_json(report.to_dict()))
     else:
         click.echo(str(report), nl=False)

@@ -189,15 +189,15 @@ def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
 
 def unpack_tokens(packed: bytes) -> dict[str, int]:
     """Return the tokens that `pack_tokens` packed, with their occurrences. Raise Damaged if the bytes are damaged."""
-    reader = zlib.decompressobj()
+    decompressor = zlib.decompressobj()
     try:
-        plain = reader.decompress(packed, MAX_UNPACKED)
+        plain = decompressor.decompress(packed, MAX_UNPACKED)
         number = int(np.frombuffer(plain, "<u4", 1)[0])
         occurrences = np.frombuffer(plain, "<u4", number, 4).tolist()
         tokens = plain[4 + 4 * number :].decode("utf-8", "surrogatepass").split("\0")
     except (zlib.error, ValueError):
         raise Damaged("tokens in table tokens") from None
-    if not reader.eof or len(set(tokens)) != number or not all(occurrences):
+    if not decompressor.eof or len(set(tokens)) != number or not all(occurrences):
         raise Damaged("tokens in table tokens")
     return dict(zip(tokens, occurrences))
 

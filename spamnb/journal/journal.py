@@ -159,9 +159,9 @@ class Journal(Database):
             last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
             begin = position = last[0] if last else 0
             verdicts, tokens = [], []
-            same = "SELECT 1 FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
+            find_same = "SELECT 1 FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
             for entry in entries:
-                if self.execute(same, (entry.digest, entry.at, entry.user)).fetchone():
+                if self.execute(find_same, (entry.digest, entry.at, entry.user)).fetchone():
                     continue
                 size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
                 verdicts.append((position, *entry[:-2], entry.doubt, entry.doubtful, size))
@@ -237,8 +237,8 @@ class Journal(Database):
         if user:
             conditions.append("v.user = ?")
         values = (*texts, *[user] * bool(user), limit, skip)
-        which = f"WHERE {' AND '.join(conditions)} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
-        page = f"SELECT v.position FROM {_CORRECTED} {which}"  # noqa: S608 (no text of mail)
+        clauses = f"WHERE {' AND '.join(conditions)} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
+        page = f"SELECT v.position FROM {_CORRECTED} {clauses}"  # noqa: S608 (no text of mail)
         return self._verdicts(f"WHERE v.position IN ({page}) ORDER BY {ORDERS[order]}", values)
 
     def verdict_at(self, position: int) -> JournalEntry | None:
@@ -247,17 +247,17 @@ class Journal(Database):
 
     def last_verdict(self, digest: bytes, user: str | None = None) -> JournalEntry | None:
         """Return the last verdict on a message, for any user if ``user`` is None."""
-        which = "WHERE v.digest = ? AND (? IS NULL OR v.user = ?) ORDER BY v.position DESC LIMIT 1"
-        return next(iter(self._verdicts(which, (digest, user, user))), None)
+        clauses = "WHERE v.digest = ? AND (? IS NULL OR v.user = ?) ORDER BY v.position DESC LIMIT 1"
+        return next(iter(self._verdicts(clauses, (digest, user, user))), None)
 
-    def _verdicts(self, which: str, values: tuple[Any, ...]) -> list[JournalEntry]:
-        """Return verdicts without their tokens; ``which`` is the statement's part that follows the table."""
+    def _verdicts(self, clauses: str, values: tuple[Any, ...]) -> list[JournalEntry]:
+        """Return verdicts without their tokens; ``clauses`` follow the table in the statement."""
         columns = ", ".join(f"v.{name}" for name in (*JournalEntry._fields[:-2], "position"))
         fits: dict[str, Fits] = {name: str for name in (*JournalEntry._fields[:-2], "position")}
         fits |= dict.fromkeys(("position", "at", "received", "log_odds", "threshold"), _is_number)
         fits["digest"] = is_digest
         with self.reading():
-            rows = self.execute(f"SELECT {columns} FROM {_CORRECTED} {which}", values)  # noqa: S608 (no text of mail)
+            rows = self.execute(f"SELECT {columns} FROM {_CORRECTED} {clauses}", values)  # noqa: S608 (no text of mail)
             return [JournalEntry._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
 
     def users(self) -> list[str]:
@@ -280,10 +280,10 @@ class Journal(Database):
         """Return the corrections, the newest first: of one batch, or all if ``batch`` is empty."""
         return self._corrections("WHERE ? IN (batch, '') ORDER BY number DESC", (batch,))
 
-    def _corrections(self, which: str, values: tuple[Any, ...]) -> list[Correction]:
+    def _corrections(self, clauses: str, values: tuple[Any, ...]) -> list[Correction]:
         columns = ", ".join(Correction._fields)
         with self.reading():
-            rows = self.execute(f"SELECT {columns} FROM corrections {which}", values)  # noqa: S608 (no text of mail)
+            rows = self.execute(f"SELECT {columns} FROM corrections {clauses}", values)  # noqa: S608 (no text of mail)
             fits: dict[str, Fits] = dict.fromkeys(Correction._fields, str)
             fits |= {"digest": is_digest, "spam": int, "at": _is_number}
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **fits)]

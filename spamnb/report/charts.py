@@ -71,15 +71,15 @@ class Plot:
         rotation = f' transform="rotate(-90 14 {(TOP + BOTTOM) / 2})"'
         self._text(14, (TOP + BOTTOM) / 2, y_label, "label", "middle", rotation)
 
-    def line(self, points: Iterable[tuple[float, float]], css: str) -> None:
+    def line(self, points: Iterable[tuple[float, float]], css_class: str) -> None:
         """Draw a line through points. A point at the same position as the previous one is left out."""
         positions = [(round(self._x.position(a), 1), round(self._y.position(b), 1)) for a, b in points]
-        self._polyline([p for i, p in enumerate(positions) if i == 0 or p != positions[i - 1]], css)
+        self._polyline([p for i, p in enumerate(positions) if i == 0 or p != positions[i - 1]], css_class)
 
-    def dot(self, a: float, b: float, radius: float, css: str, title: str) -> None:
+    def dot(self, a: float, b: float, radius: float, css_class: str, title: str) -> None:
         """Draw a disc with a tooltip."""
         attributes = f'cx="{self._x.position(a):.1f}" cy="{self._y.position(b):.1f}" r="{radius:.1f}"'
-        self._marks.append(f'<circle {attributes} class="{css}"><title>{escape(title)}</title></circle>')
+        self._marks.append(f'<circle {attributes} class="{css_class}"><title>{escape(title)}</title></circle>')
 
     def note(self, a: float, b: float, *lines: str) -> None:
         """Write lines of text on the lower right of a point, or on its upper left if there is no room.
@@ -97,11 +97,13 @@ class Plot:
             text_x = x + NOTE_GAP if is_right else x - NOTE_GAP
             self._text(text_x, top + number * LINE_HEIGHT - 3, line, "note", anchor)
 
-    def _polyline(self, points: Iterable[tuple[float, float]], css: str) -> None:
-        self._marks.append(f'<polyline points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" class="{css}"/>')
+    def _polyline(self, points: Iterable[tuple[float, float]], css_class: str) -> None:
+        self._marks.append(
+            f'<polyline points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" class="{css_class}"/>'
+        )
 
-    def _text(self, x: float, y: float, text: str, css: str, anchor: str, extra: str = "") -> None:
-        attributes = f'x="{x:.1f}" y="{y:.1f}" class="{css}" text-anchor="{anchor}"{extra}'
+    def _text(self, x: float, y: float, text: str, css_class: str, anchor: str, extra: str = "") -> None:
+        attributes = f'x="{x:.1f}" y="{y:.1f}" class="{css_class}" text-anchor="{anchor}"{extra}'
         self._marks.append(f"<text {attributes}>{escape(text)}</text>")
 
     def __str__(self) -> str:
@@ -113,11 +115,11 @@ def roc_chart(result: Result, figures: Figures, spam: int) -> str:
     """Return the ROC curve on logit axes, because errors below 2 % are only a corner of linear axes."""
     assert figures.spam is not None
     is_spam = result.truth == spam
-    hams, spams = int((~is_spam).sum()), int(is_spam.sum())
-    x = Scale(_least_tick(hams), 50, LEFT, RIGHT, is_logit=True)
-    y = Scale(_least_tick(spams), 50, TOP, BOTTOM, is_logit=True)
+    n_ham, n_spam = int((~is_spam).sum()), int(is_spam.sum())
+    x = Scale(_least_tick(n_ham), 50, LEFT, RIGHT, is_logit=True)
+    y = Scale(_least_tick(n_spam), 50, TOP, BOTTOM, is_logit=True)
     plot = Plot("ROC on logit axes", x, y, "good mail called spam, hm% (logit scale)", "spam let through, sm%")
-    if not hams or not spams:
+    if not n_ham or not n_spam:
         plot.note(5, 5, "needs good mail and spam")
         return str(plot)
     plot.line((100 * roc_curve(roc_counts(is_spam, result.margins[:, spam]))).tolist(), "curve")

@@ -38,13 +38,13 @@ def headline_rows(figures: Figures) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
 
     def add(name: str, estimate: Estimate) -> None:
-        interval = reason if math.isnan(estimate.value) else format_interval(estimate)
+        interval = why_missing if math.isnan(estimate.value) else format_interval(estimate)
         rows.append((name, format_percent(estimate.value), interval))
 
-    reason = ""
+    why_missing = ""
     if figures.spam is not None:
         spam = figures.spam
-        reason = "there is no good mail" if math.isnan(spam.hm.value) else "there is no spam"
+        why_missing = "there is no good mail" if math.isnan(spam.hm.value) else "there is no spam"
         add("hm%  good mail called spam", spam.hm)
         add("sm%  spam let through" + (", unsure included" if spam.unsure_spam > 0 else ""), spam.sm)
         add("1-ROCA%  chance that good mail scores above spam", spam.one_minus_roca)

@@ -128,7 +128,7 @@ class ErrorGroup(NamedTuple):
     size: str  # the number of errors, and how many of them are in ``errors``
     errors: list[tuple[EvaluatedMessage, float, str]]
     advice: str = ""  # a sentence below the title
-    open: int = 3  # errors whose evidence is open at first
+    open: int = 3  # errors whose evidence is shown at first
 
 
 def doubtful_labels(result: Result) -> list[ErrorGroup]:

@@ -138,7 +138,7 @@ class Review:
     def _list(self, request: Request) -> Response:
         query = request.query_params
         with Journal.open(self.journal) as journal:
-            values = pages.list_values(journal, pages.Choice.of(query), query.get("done", ""))
+            values = pages.list_values(journal, pages.ListQuery.of(query), query.get("done", ""))
         values["undone"] = query.get("undone", "") if _is_position(query.get("undone", "")) else ""
         return self._render(request, "list.html", threshold=self._threshold(), **values)
 
@@ -149,7 +149,7 @@ class Review:
             if entry is None:
                 raise Refusal(404, describe_missing(position[:20]))
             values = pages.message_values(journal, entry, mailboxes.read(entry))
-        values["choice"] = pages.Choice.of(request.query_params)
+        values["list_query"] = pages.ListQuery.of(request.query_params)
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 
     def _threshold(self) -> float:
@@ -203,7 +203,7 @@ class Review:
             raise Refusal(400, "The form does not say which message to move, and where. Press one of the buttons.")
         with Journal.open(self.journal) as journal:
             self.teacher.move(journal, int(position), role)
-        return RedirectResponse(f"/{self.key}/message/{int(position)}{_choice(fields).query()}", 303)
+        return RedirectResponse(f"/{self.key}/message/{int(position)}{_list_query(fields).format()}", 303)
 
     def _back(self, fields: Fields, outcome: Outcome, **parameters: str | int) -> Response:
         """Redirect to the list that the form was on, with these parameters. Raise Refusal if there are problems."""
@@ -213,7 +213,7 @@ class Review:
             raise Refusal(409, summary, "Some messages were not changed")
         if problems:
             raise Refusal(409, problems)
-        return RedirectResponse(f"/{self.key}/{_choice(fields).query(**parameters)}", 303)
+        return RedirectResponse(f"/{self.key}/{_list_query(fields).format(**parameters)}", 303)
 
 
 async def _with_policy(request: Request, call_next: RequestResponseEndpoint) -> Response:
@@ -222,9 +222,9 @@ async def _with_policy(request: Request, call_next: RequestResponseEndpoint) -> 
     return response
 
 
-def _choice(fields: Fields) -> pages.Choice:
+def _list_query(fields: Fields) -> pages.ListQuery:
     """Return the query parameters of the list that the form was on."""
-    return pages.Choice.of(dict(parse_qsl(_first(fields, "list").removeprefix("?"))))
+    return pages.ListQuery.of(dict(parse_qsl(_first(fields, "list").removeprefix("?"))))
 
 
 def _is_position(text: str) -> bool:

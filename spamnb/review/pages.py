@@ -39,7 +39,7 @@ TOP_WORDS = 30  # informative words that are shown, about one screen
 LABELS = {"spam": "spam", UNSURE: "unsure"}  # by verdict; any other verdict is "good"
 
 
-class Choice(NamedTuple):
+class ListQuery(NamedTuple):
     """The query parameters of a list of mail."""
 
     show: str = "all"
@@ -62,17 +62,17 @@ class Choice(NamedTuple):
             "1" if query.get("stay") == "1" else "",
         )
 
-    def query(self, **changes: str | int) -> str:
+    def format(self, **changes: str | int) -> str:
         """Return the query with some changes and without default values. It is empty or begins with a question mark.
 
-        >>> Choice("spam", page=2).query(page=3), Choice().query()
+        >>> ListQuery("spam", page=2).format(page=3), ListQuery().format()
         ('?show=spam&page=3', '')
         """
         parts = {name: value for name, value in (self._asdict() | changes).items() if value != DEFAULT.get(name, "")}
         return "?" + urlencode(parts) if parts else ""
 
 
-DEFAULT = Choice()._asdict()
+DEFAULT = ListQuery()._asdict()
 
 
 class Row(NamedTuple):
@@ -98,13 +98,18 @@ def _row(journal: Journal, entry: JournalEntry) -> Row:
     return Row(entry, journal.correction_of(entry.digest, entry.user))
 
 
-def list_values(journal: Journal, choice: Choice, batch: str) -> dict[str, Any]:
+def list_values(journal: Journal, list_query: ListQuery, batch: str) -> dict[str, Any]:
     """Return the values of a list of mail. ``batch`` identifies the corrections of the last request."""
     entries = journal.list_verdicts(
-        choice.show, choice.q, user=choice.user, order=choice.order, limit=PER_PAGE + 1, skip=choice.page * PER_PAGE
+        list_query.show,
+        list_query.q,
+        user=list_query.user,
+        order=list_query.order,
+        limit=PER_PAGE + 1,
+        skip=list_query.page * PER_PAGE,
     )
     return {
-        "choice": choice,
+        "list_query": list_query,
         "rows": [_row(journal, entry) for entry in entries[:PER_PAGE]],
         "has_next_page": len(entries) > PER_PAGE,
         "users": journal.users(),
@@ -136,7 +141,7 @@ def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> 
 
 
 def top_words(model: Classifier) -> list[InformativeWord]:
-    """Return the words with the highest mutual information, as of the first call after a training."""
+    """Return the words with the highest mutual information. They are computed once after each training."""
     trained_at = str(origin(model.store.meta()).get("trained_at"))
     return _top_words(model.store.file, trained_at) if model.store.totals().classes else []
 
