@@ -202,7 +202,6 @@ void arena_free(struct arena *arena);
 _Noreturn void arena_fail(struct arena *arena, enum failure reason);
 /* Allocates memory for count items, with arbitrary content. */
 void *arena_allocate(struct arena *arena, size_t count, size_t size);
-/* Copies a text. */
 span arena_copy(struct arena *arena, span text);
 /* Copies two texts, one after the other, as one text. */
 span concatenate(struct arena *arena, span first, span second);
@@ -237,7 +236,6 @@ static inline void put_span(struct writer *writer, span text) {
     writer->at += size_of(text);
 }
 
-/* Copies a text in lower case. */
 span copy_lower(struct arena *arena, span text);
 
 /* Arrays that grow. LIST(type) is the type of an array; LIST_ADD adds an item and returns a pointer to the new item. */
@@ -258,5 +256,4 @@ void *list_grow(struct arena *arena, void *items, size_t count, size_t *room, si
 
 typedef LIST(span) span_list;
 
-/* Concatenates texts. */
 span concatenate_all(struct arena *arena, const span_list *texts);

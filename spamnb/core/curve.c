@@ -7,7 +7,7 @@
 enum { MAX_STEPS = 8 };                    /* of Newton's method in a round; the next round continues */
 static const double MAX_LOG_ODDS = 16.0;   /* nats: no probability is 0 or 1 */
 static const double FIRST_NOISE = 0.2;     /* share of wrong labels in the first round; later rounds estimate it */
-static const double DOUBT_MESSAGES = 50.0; /* in the smaller side: then d is 3/4 (docs/experiments.md#calibration) */
+static const double DOUBT_MESSAGES = 50.0; /* in the smaller side; d in curve_fit is 3/4 at this number */
 static const double MAX_MOVE = 2.0;        /* nats: a step that changes a log-odds by more overshoots */
 static const double MIN_MOVE = 1e-3;       /* nats: a step that changes no log-odds by more is the last */
 static const double MIN_CURVATURE = 1e-9;  /* of the likelihood of a message: at 0, Newton's step is undefined */
@@ -19,7 +19,7 @@ static double clip(double x, double bound) {
 /* A bin that has messages. */
 struct bin {
     double own, others, imagined_own, imagined_others; /* messages */
-    double x, log_odds;                                /* nats: the compressed margin, and the curve */
+    double x, log_odds;                                /* nats: the compressed margin, and its log-odds */
     double total, target; /* messages of both sides in this round, and the sum of their targets */
 };
 

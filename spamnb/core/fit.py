@@ -50,7 +50,7 @@ class FitRows:
         self, values: np.ndarray, offsets: np.ndarray, labels: np.ndarray, visits: np.ndarray,
         contributions: np.ndarray | None, weights: np.ndarray, *numbers: float,
     ) -> Any:  # fmt: skip
-        """Return the arguments of a call. The arrays must be referenced elsewhere until it ends."""
+        """Return the arguments of a call. The caller must keep the arrays until the call ends."""
         n, classes = len(self), offsets.shape[-1]
         checked_array(values, np.float64, n)
         checked_array(offsets, np.float64, n, classes)

@@ -9,7 +9,7 @@ enum {
                            * Newsgroups need at most 439 */
     MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for; ordinary mail: 810, except for one
                                    * message with 14,285 */
-    MAX_PIECES = 100, /* of a parameter; 13 lines of 78 bytes have the longest filename, percent-encoded */
+    MAX_PIECES = 100, /* of a parameter; the longest filename, percent-encoded, has 13 lines of 78 bytes */
     MAX_WORD_CHARSET = 75, /* bytes of a charset's name: a whole encoded word has 75 (RFC 2047) */
 };
 
@@ -244,7 +244,7 @@ static const char *const PARAMETER_NAMES[N_PARAMETERS] = {"charset", "boundary",
 
 /* The forms of a parameter, the preferred form first: name*= (RFC 6266), the pieces name*0=, name*1= and so on
  * (RFC 2231), and name=. Piece n has the number PLAIN + n. Without piece 0, name= is preferred to the other pieces. */
-enum { EXTENDED, PIECE_0, PLAIN, NO_FORM = PLAIN + MAX_PIECES };
+enum { EXTENDED, PIECE_0, PLAIN, NO_FORM = PLAIN + MAX_PIECES /* not read */ };
 
 struct piece {
     unsigned form;

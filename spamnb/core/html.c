@@ -66,7 +66,6 @@ static struct element *top_of(struct document *d) { return &d->stack[d->depth - 
 
 /* ---- Open elements ---- */
 
-/* Returns whether a tag is a table or a part of a table. */
 static bool is_table_part(unsigned tag) { return TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL; }
 
 /* Returns whether an element is a table or a part of a table that contains cells but no text. */
@@ -98,8 +97,7 @@ static void pop_to(struct document *d, size_t at) {
     }
 }
 
-/* Returns the index of the innermost open element that an end tag closes; 0 if there is none, or if a barrier is open
- * inside the element. */
+/* Returns the index of the open element that an end tag closes; 0 if the end tag closes none. */
 static size_t find_open(const struct document *d, unsigned tag, span name) {
     unsigned kind = TAGS[tag].kind;
     bool is_inline = TAGS[tag].flags & IS_INLINE;
@@ -479,7 +477,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
             end_element(d, tag, name);
         return at;
     }
-    /* In other elements, everything up to the end tag is text. */
+    /* Tags inside the element are not read. */
     span text = span_between(at, kind == REST ? d->html.end : find_end_tag(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
         *LIST_ADD(d->arena, &d->titles) = concatenate(d->arena, LITERAL("\n"), resolve_references(d, text));
@@ -574,7 +572,7 @@ struct html_text read_html(struct reader *reader, span html) {
     make_styles(d);
     span hidden = d->has_hidden ? strip(write_pieces(d, true)) : (span){0};
     *LIST_ADD(d->arena, &d->written_texts) = write_pieces(d, false);
-    *LIST_ADD(d->arena, &d->written_texts) = concatenate_all(d->arena, &d->titles); /* last, because not shown */
+    *LIST_ADD(d->arena, &d->written_texts) = concatenate_all(d->arena, &d->titles); /* mail readers do not show titles */
     span shown = concatenate_all(d->arena, &d->written_texts);
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;

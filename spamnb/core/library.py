@@ -19,7 +19,7 @@ import numpy as np
 
 from spamnb.errors import SpamnbError
 
-_BUILD = "run 'pip install -e .' in the folder of its source"
+_BUILD = "run 'pip install -e .' in the folder of spamnb's source"
 _spec = find_spec("spamnb.core._core")
 if _spec is None or _spec.origin is None:
     raise SpamnbError(f"the compiled library of spamnb is missing: {_BUILD}")
@@ -59,7 +59,7 @@ def owned_pointer(owner: object, pointer: int | None, delete: Callable[[int], No
     """Return the pointer to an object of the library, and delete the object together with ``owner``."""
     if not pointer:
         raise MemoryError
-    weakref.finalize(owner, delete, pointer).atexit = False  # at exit other threads may still use it
+    weakref.finalize(owner, delete, pointer).atexit = False  # at exit other threads may still use the object
     return pointer
 
 

@@ -108,7 +108,6 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
         date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
 }
 
-/* Adds the name and the type of each leaf with a filename to the message's files. */
 static void list_files(struct reader *reader) {
     struct message *message = &reader->message;
     for (size_t i = 0; i < message->leaves.count; i++) {

@@ -33,7 +33,7 @@ bool pool_rows(const struct pooling *pooling, const struct evidence_rows *rows);
 
 enum event_model { BOOLEAN_MODEL, MULTINOMIAL_MODEL, BERNOULLI_MODEL };
 
-/* A model, and messages that it has learned; each message is scored by the model without it.
+/* A model, and messages that it has learned; each message is scored by the model without the message.
  *
  * counts: of each token, a row of all classes: occurrences in a multinomial model, or else messages
  * token_groups: of each token; -1: no other message has the token

@@ -11,9 +11,7 @@ import numpy as np
 from spamnb.core.library import c_function, checked_array
 
 MODELS = "boolean", "multinomial", "bernoulli"  # enum event_model of pool.h
-
-
-MAX_LOGS = 1 << 15  # logarithms in a table of 256 kB, which fit the processor's cache; few counts are larger
+MAX_LOGS = 1 << 15  # counts whose logarithms are in a table: 256 kB fit the processor's cache; few counts are larger
 
 
 class Pooling(ctypes.Structure):
@@ -90,10 +88,10 @@ def pool_rows(
 
 
 class LeftOut:
-    """A model of V tokens and C classes, by which messages that it has learned are scored without themselves.
+    """A model of V tokens and C classes. It scores each message of its training set without the message's own counts.
 
     ``counts`` (V, C) uint32 are occurrences in a multinomial model, or else messages. ``token_groups`` (V,) int8 is −1
-    for a token that one message has alone. ``documents`` and ``totals`` (C,) are the messages of each class, and its
+    for a token that only one message has. ``documents`` and ``totals`` (C,) are the messages of each class, and its
     sum of counts. Row c of ``log_priors`` (C, C) has the log priors without a message of class c.
     """
 
@@ -112,7 +110,7 @@ class LeftOut:
         self._arrays = counts, token_groups, documents, totals, logs, log_priors
 
     def score(self, bounds: np.ndarray, ids: np.ndarray, occurrences: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Return the scores (n, C) of messages; those of message i are ``ids[bounds[i]:bounds[i + 1]]``."""
+        """Return the scores (n, C) of n messages. Message i has the tokens ``ids[bounds[i]:bounds[i + 1]]``."""
         tokens, classes = self._arrays[0].shape
         _check_bounds(bounds, len(ids))
         _check_numbers(checked_array(ids, np.int32), tokens)

@@ -34,7 +34,7 @@ enum display {
     AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF
 };
 
-/* A part, with its body in its transfer encoding. The body of a message inside the message is its whole text, with the
+/* A part, with its body in its transfer encoding. The body of an inner message is the whole inner message, with its
  * header section. */
 struct entity {
     span content_type, charset, encoding, disposition, filename;
@@ -115,7 +115,7 @@ struct header_rule {
 };
 
 struct rule_table {
-    struct header_rule *rules, other; /* other: the rule for fields that have none */
+    struct header_rule *rules, other; /* other: for fields without a rule */
     size_t n_rules, ends[33]; /* ends: of each bucket the end of its rules, written by rules_sort */
 };
 
@@ -191,7 +191,7 @@ static inline bool may_ask(struct reader *reader) {
 
 /* Returns a text with LF line ends; the text itself if it has no CR. */
 span convert_line_ends(struct arena *arena, span text);
-/* Returns a text with all occurrences of another text, bytes, removed. */
+/* Returns a text without all occurrences of bytes. */
 span remove_all(struct arena *arena, span text, span bytes);
 /* Returns where the header section of a message begins: after a byte order mark and the "From " line of an mbox. */
 const uint8_t *skip_envelope(span message);

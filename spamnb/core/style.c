@@ -301,12 +301,11 @@ struct matches {
 
 static uint64_t hash_of_key(enum key_kind kind, span key) { return hash_any_case(SECRET, key) + kind; }
 
-/* Returns the list of rules that contains all rules with this hash. */
 static struct rule **bucket_of(struct sheet *sheet, uint64_t hash) {
     return &sheet->buckets[hash % COUNT_OF(sheet->buckets)];
 }
 
-/* Adds the rules with this key to matches. If the rule's class or id differs from the key in case, the page is in
+/* Adds the rules with this key to matches. If the class or id of a rule differs from the key in case, the page is in
  * doubt, because browsers ignore the case only on pages without a doctype. */
 static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint64_t tag_hash, struct matches *matches) {
     uint64_t hash = hash_of_key(kind, key);

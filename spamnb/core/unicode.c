@@ -6,7 +6,8 @@
 
 enum { PAGE = 256 }; /* characters */
 
-/* The properties of a block of 256 characters. If all characters have the same properties, bytes contains them once. */
+/* The properties of a block of 256 characters. If all characters have the same properties, bytes contains the properties
+ * once. */
 struct page {
     const struct character *characters[PAGE];
     uint8_t bytes[];
@@ -33,7 +34,7 @@ static const struct page *new_page(struct reader *reader, uint32_t point) {
 const struct character *character_of(struct reader *reader, uint32_t point) {
     if (point >= 0x110000)
         point = 0xFFFD;
-    if (point >= 0x40000 && (point < 0xE0000 || point >= 0xF0000)) /* no letters or signs: one page for all */
+    if (point >= 0x40000 && (point < 0xE0000 || point >= 0xF0000)) /* without letters or signs: they share a page */
         point = 0x40000;
     _Atomic(const struct page *) *slot = &pages[point / PAGE];
     const struct page *page = atomic_load_explicit(slot, memory_order_acquire);

@@ -50,7 +50,6 @@ uint32_t windows_1252(uint32_t number);
 /* Returns the number of bytes of a character that begins with this byte. */
 static inline size_t point_size(uint8_t first) { return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
 
-/* Returns the first n characters of a text. */
 static inline span first_code_points(span text, size_t n) {
     if (size_of(text) <= n)
         return text;

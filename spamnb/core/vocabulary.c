@@ -31,7 +31,7 @@ static struct slot *slot_of(struct slot *slots, size_t mask, uint64_t hash) {
 }
 
 /* Returns n free slots, a power of two; NULL if there is too little memory. Large tables are in huge pages: with pages
- * of 4 kB, the processor also has to look up the page of each slot, and reading newsgroup posts takes a fifth longer. */
+ * of 4 kB, reading newsgroup posts takes a fifth longer. */
 static struct slot *allocate_slots(size_t n) {
 #ifdef MADV_HUGEPAGE
     if (n >= HUGE_PAGE / sizeof(struct slot)) {

@@ -26,7 +26,7 @@ struct token {
 
 /* A token that has an id. */
 struct token_record {
-    size_t end;         /* where its text ends; it begins where the text of the token before ends */
+    size_t end;         /* of its text, which begins at the end of the record before */
     uint64_t file_hash; /* the token's hash in model files; 0 until it is computed */
 };
 

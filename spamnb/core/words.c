@@ -71,7 +71,6 @@ static span trim(span word, unsigned at_begin, unsigned at_end) {
     return word;
 }
 
-/* Returns a word without all bytes of this kind. */
 static span without_kind(struct reader *reader, span word, unsigned kind) {
     struct writer writer = writer_open(&reader->arena, size_of(word));
     for (; word.at < word.end; word.at++)
@@ -82,7 +81,7 @@ static span without_kind(struct reader *reader, span word, unsigned kind) {
 
 /* ---- Tokens ---- */
 
-/* Counts a token. Its text must be in the arena, because the vocabulary reads the text later. */
+/* Counts a token. The token must be in the arena, because the vocabulary reads its text later. */
 static void count_token(struct reader *reader, span token) {
     if (!reader->message.tokens_left--) {
         reader->message.tokens_left = 0;
@@ -111,7 +110,7 @@ struct scan {
     span_list joinable; /* the pieces that are joined to pairs */
 };
 
-/* Counts a piece of a word. Its text is in lower case and in the arena. */
+/* Counts a piece of a word. The piece is in lower case and in the arena. */
 static void count_piece(struct scan *scan, span piece) {
     struct reader *reader = scan->reader;
     if (scan->n_pieces++ >= MAX_PIECES)

@@ -102,7 +102,7 @@ def test_a_checkout_that_is_not_compiled_says_what_makes_it(command: str) -> Non
     missing = "import sys, importlib.util as util; util.find_spec = lambda name, package=None: None\n"
     words = [sys.executable, "-c", missing + COMMAND, command, str(Path(__file__).parent)]
     ran = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    said = "Error: the compiled library of spamnb is missing: run 'pip install -e .' in the folder of its source\n"
+    said = "Error: the compiled library of spamnb is missing: run 'pip install -e .' in the folder of spamnb's source\n"
     assert (ran.returncode, ran.stderr) == (1, said)
 
 
