@@ -36,7 +36,7 @@ def check_command(name: str) -> None:
             other_use = "other junk" if folder.role == "junk" else folder.role or "mail"
             use = "junk" if folder.path == junk.path else other_use
             try:
-                content = pluralize(mailbox.state(folder).messages, "message")
+                content = pluralize(mailbox.state(folder).n_messages, "message")
             except Denied as error:
                 content = str(error)
             click.echo(f"{fit_columns(folder.name, width)}  {use:<10}  {content}")

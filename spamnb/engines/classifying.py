@@ -27,8 +27,8 @@ def classify_parallel(
 ) -> Iterator[T]:
     """Yield ``describe(entry, raw message, classification)`` for each entry, in the order of the entries.
 
-    The first messages are classified by ``classifier`` in this thread, the others by ``workers`` threads (default: one
-    per processor), each of which opens the same file. ``describe`` runs in the thread that classified the message.
+    The first messages (with one worker, all) are classified by ``classifier`` in this thread, the others by ``workers``
+    threads (default: one per processor), each of which opens the same file. ``describe`` runs in the same thread.
     ``tokens`` limits the evidence of each message (None: all). ``posterior`` adds probabilities before calibration.
     """
 

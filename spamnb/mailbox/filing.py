@@ -208,7 +208,7 @@ def journal_entries(mailbox: Mailbox, finished: Mapping[Move, MailboxMessage], j
 
 
 def journal_place(mailbox: Mailbox, folder: Folder, message: MailboxMessage | None, junk: str) -> Place:
-    """Return the place of a message for the journal. The place is NOWHERE without a `Mailbox.format_path`."""
+    """Return the place of a message for the journal. The place is NOWHERE if `Mailbox.format_path` returns none."""
     path = mailbox.format_path(folder, message)
     role = INBOX if folder.path == mailbox.inbox.path else JUNK if folder.path == mailbox.junk().path else OTHER
     return Place(path, mailbox.address, folder.name, role, junk) if path else NOWHERE

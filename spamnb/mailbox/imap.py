@@ -61,7 +61,7 @@ class ImapMailbox(ImapReader):
                 client.subscribe_folder(folder.path)
             self.refresh()
 
-    def is_below(self, folder: Folder, parent: Folder) -> bool:
+    def is_within(self, folder: Folder, parent: Folder) -> bool:
         return folder.path == parent.path or folder.path.startswith(parent.path + self.separator)
 
     def folder_key(self, folder: Folder) -> str:
@@ -71,7 +71,7 @@ class ImapMailbox(ImapReader):
         return _format_mark(self.state(folder))
 
     def count(self) -> int:
-        return sum(self.state(folder).messages for folder in self.folders())
+        return sum(self.state(folder).n_messages for folder in self.folders())
 
     def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
         validity = self.open_folder(folder).validity
@@ -112,7 +112,7 @@ class ImapMailbox(ImapReader):
     def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
         state = self.open_folder(folder)
         since = _first_uid(mark, state)
-        is_complete = since == 1 or n_recorded - state.messages > max(_MAX_MISSING, n_recorded // 10)
+        is_complete = since == 1 or n_recorded - state.n_messages > max(_MAX_MISSING, n_recorded // 10)
         messages = self.messages(folder, 1 if is_complete else since)
         return Arrivals(messages, _format_mark(self.open_folder(folder)), is_complete)
 
@@ -129,7 +129,7 @@ class ImapMailbox(ImapReader):
         if not self.retry(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS")):
             raise SpamnbError(f"{self.display_name}: the server has neither MOVE nor UIDPLUS, so mail cannot be moved")
         with self.connected(seconds=_MOVE_SECONDS) as client:
-            self._open = None  # the folder is selected again, because only then all removed messages are known
+            self._selected = None  # the folder is selected again, because only then all removed messages are known
             self.select_folder(client, messages[0].folder, messages[0].location.validity, writable=True)
             answers = client.fetch([message.location.uid for message in messages], ["UID"])
         present = [message for message in messages if message.location.uid in answers]
@@ -216,7 +216,7 @@ class ImapMailbox(ImapReader):
                 wait_readable([stop], seconds)
                 return
             # Select the folder again, because the server announces a message only once, perhaps before this call.
-            self._open = None
+            self._selected = None
             if self.select_folder(client, self.inbox, None).next_uid > next_uid:
                 return
             while (remaining := deadline - time.monotonic()) > 0:

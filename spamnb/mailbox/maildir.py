@@ -83,7 +83,7 @@ class MaildirMailbox:
             subscribe(self.path, folder.path.name.removeprefix("."))
         make_folder(folder.path)
 
-    def is_below(self, folder: Folder, parent: Folder) -> bool:
+    def is_within(self, folder: Folder, parent: Folder) -> bool:
         """Return whether a folder is ``parent`` or below it, in Maildir++ or a nested layout."""
         path, parent_path = str(folder.path.resolve()), str(parent.path.resolve())
         return path == parent_path or path.startswith((parent_path + ".", parent_path + os.sep))

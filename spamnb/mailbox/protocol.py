@@ -58,7 +58,7 @@ class Mailbox(Protocol):
     def make_folder(self, folder: Folder) -> None:
         """Make a folder if it does not exist, and subscribe it, because mail readers show only subscribed folders."""
 
-    def is_below(self, folder: Folder, parent: Folder) -> bool:
+    def is_within(self, folder: Folder, parent: Folder) -> bool:
         """Return whether a folder is ``parent`` or below it."""
 
     def folder_key(self, folder: Folder) -> str:

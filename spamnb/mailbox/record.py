@@ -27,8 +27,8 @@ from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import Folder, MailboxMessage
 from spamnb.store.database import Database
 
-# Roles of folders on neither side. `_side` has recognised the folder of spam itself before it looks here.
-_NEITHER = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
+# Roles of folders on neither side, except the folder of spam itself.
+_ROLES_WITHOUT_SIDE = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
 _BATCH = 1000  # messages that are recorded in one transaction: an interrupted scan goes on after the last batch
 LOCK_SECONDS = 60.0  # to wait until another process unlocks the mailbox, because runs of a cron job may overlap
 _TABLES = (
@@ -167,7 +167,7 @@ class MailboxRecord(Database):
         moves: dict[MailboxMessage, Move] = {}
         try:
             self.mailbox.make_folder(into)
-            mark, is_junk = self.mailbox.mark(into), self.mailbox.is_below(into, self.mailbox.junk())
+            mark, is_junk = self.mailbox.mark(into), self.mailbox.is_within(into, self.mailbox.junk())
             identities = dict(self.mailbox.identities([message for message, _ in messages]))
             source, target = self.mailbox.folder_key(messages[0][0].folder), self.mailbox.folder_key(into)
             moves = {
@@ -209,7 +209,7 @@ class MailboxRecord(Database):
             self.executemany("DELETE FROM moves WHERE digest = ?", [(digest,) for digest in digests])
 
     def unfinished_moves(self) -> list[Move]:
-        """Return the moves whose end is unknown or whose note was not written."""
+        """Return the moves that may not be done, and the moves whose note was not written."""
         with self.reading():
             return [Move(*row) for row in self.execute("SELECT * FROM moves").fetchall()]
 
@@ -276,17 +276,17 @@ class MailboxRecord(Database):
 
     def _side(self, folder: Folder, junk: Folder) -> bool | None:
         """Return whether a folder is on Junk's side; None if it is on neither."""
-        if self.mailbox.is_below(folder, junk):
+        if self.mailbox.is_within(folder, junk):
             return True
-        return None if folder.role in _NEITHER else False
+        return None if folder.role in _ROLES_WITHOUT_SIDE else False
 
-    def _scan(self, key: str, folder: Folder, record: Callable[[list[MailboxMessage]], None]) -> None:
+    def _scan(self, key: str, folder: Folder, record_batch: Callable[[list[MailboxMessage]], None]) -> None:
         """Record the messages that came into a folder since the last scan, in batches."""
         try:
             state = self.mailbox.state(folder)
             if state is None or state != self._states.get(key):
                 for batch in self._arrivals(key, folder):
-                    record(batch)
+                    record_batch(batch)
                 self._states[key] = state
                 self._may_have_moves = True
         except (Denied, OSError) as error:  # the folder was removed after it was listed, or belongs to another user
@@ -303,7 +303,7 @@ class MailboxRecord(Database):
                 rows = self.execute("SELECT key FROM locations WHERE folder = ?", (key,))
                 recorded = {message_key for (message_key,) in rows}
                 absent = recorded.difference(message.key for message in messages)
-                self._delete((key, message_key) for message_key in absent)
+                self._delete_locations((key, message_key) for message_key in absent)
             messages = [message for message in messages if message.key not in recorded]
         for start in range(0, len(messages), _BATCH):
             batch = messages[start : start + _BATCH]
@@ -347,7 +347,7 @@ class MailboxRecord(Database):
                 messages = self.mailbox.find(folders[folder], [key]) if folder in folders else []
                 by_side[bool(is_junk)] += messages
                 if not messages:
-                    self._delete([(folder, key)])
+                    self._delete_locations([(folder, key)])
             if self._has("moves WHERE identity = ?", identity) or (by_side[False] and by_side[True]):
                 self._may_have_moves = True
             elif copies := by_side[not was_junk]:
@@ -372,7 +372,7 @@ class MailboxRecord(Database):
             upsert = "ON CONFLICT (folder) DO UPDATE SET mark = excluded.mark WHERE mark != excluded.mark"
             self.execute(f"INSERT INTO marks VALUES (?, ?) {upsert}", (folder, mark))  # noqa: S608 (constant text)
 
-    def _delete(self, messages: Iterable[tuple[str, str]]) -> None:
+    def _delete_locations(self, messages: Iterable[tuple[str, str]]) -> None:
         with self.writing():
             self.executemany("DELETE FROM locations WHERE folder = ? AND key = ?", messages)
 

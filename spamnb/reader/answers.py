@@ -16,7 +16,7 @@ _Entity = tuple[bytes, bool]  # a MIME entity, or b""; and whether it contains t
 
 
 def _format_file(name: str, content: bytes) -> bytes:
-    """Return a file as a part of a message. The part has the file's name, whose ending is the type."""
+    """Return a file as a part of a message. The core takes the file's type from the end of ``name``."""
     escaped = "".join([f"%{byte:02x}" for byte in name.encode("utf-8", "replace")])
     return _format_part(
         "application/octet-stream", content, f"Content-Disposition: attachment; filename*=utf-8''{escaped}\n"

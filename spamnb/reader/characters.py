@@ -88,12 +88,12 @@ def describe_characters(first: int) -> bytes:
     if is_plain and len(set(map(unicodedata.category, chars))) == 1:
         chars = chars[:1]
     spaced = [" " if char in _BLANKS else char for char in chars]
-    words = _map_each(lambda text: unicodedata.normalize("NFKC", text), spaced)
+    normalized = _map_each(lambda text: unicodedata.normalize("NFKC", text), spaced)
     lowercase = _map_each(lambda text: unicodedata.normalize("NFC", text.casefold()), chars)
     unaccented = _map_each(lambda text: unicodedata.normalize("NFKD", text).translate(_WITHOUT_ACCENT), lowercase)
     latin = _map_each(lambda text: text.translate(_LOOK_ALIKE), unaccented)
     descriptions = []
-    for char, normal, *forms in zip(chars, words, lowercase, unaccented, latin, strict=True):
+    for char, normal, *forms in zip(chars, normalized, lowercase, unaccented, latin, strict=True):
         word, is_unchanged = "".join(map(_word_form, normal)), forms == [char] * 3
         flags = _flags(char, word, is_unchanged)
         if is_unchanged and word == char:

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from textwrap import wrap
 
 EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
-FOLDED = rb"[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)"  # the rest of a field after its name, with its folded lines
-ENVELOPE_FIELDS = re.compile(rb"(?i)(?-i:From [^\n]*\n)?((?:x-envelope-" + FOLDED + rb")+)received\s*:" + FOLDED)
-ENVELOPE = re.compile(rb"(?im)^x-envelope-(from|to)\s*:")
+FIELD_END = rb"[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)"  # the rest of a field after its name, with its folded lines
+ENVELOPE_FIELDS = re.compile(rb"(?i)(?-i:From [^\n]*\n)?((?:x-envelope-" + FIELD_END + rb")+)received\s*:" + FIELD_END)
+ENVELOPE_NAME = re.compile(rb"(?im)^x-envelope-(from|to)\s*:")
 # An mbox's separator line, and the next lines if they look like the continuation of a field.
 BEGINNING = re.compile(rb"(From [^\n]*\n)?(?:[ \t][^\n]*(?:\n|\Z))*")
 # Some mail readers take a lone CR for a line end, so a field may follow one.
-_FIELD = rb"[ \t\f\v]*x-spam-[^:\r\n]*:[^\r\n]*(?:(?:\r*\n|\r)[ \t][^\r\n]*)*"
-X_SPAM = re.compile(rb"(?im)^" + _FIELD + rb"\r*\n?|\r" + _FIELD)
+_X_SPAM_FIELD = rb"[ \t\f\v]*x-spam-[^:\r\n]*:[^\r\n]*(?:(?:\r*\n|\r)[ \t][^\r\n]*)*"
+X_SPAM = re.compile(rb"(?im)^" + _X_SPAM_FIELD + rb"\r*\n?|\r" + _X_SPAM_FIELD)
 _LINE_WIDTH = 78  # RFC 5322, 2.1.1: SHOULD be no more than 78 characters
 
 
@@ -37,14 +37,14 @@ def strip_envelope(raw: bytes) -> bytes:
     r"""Return a message without the fields that mail software puts on top for a filter.
 
     Exim and spamass-milter send a message to the filter before delivery. On top they put X-Envelope-From,
-    X-Envelope-To, and a Received field like the one that they add at delivery. If both envelope fields are there, they
-    and this Received field are removed, so that a message gets the same verdict before and after delivery.
+    X-Envelope-To, and a Received field like the one that they add at delivery. If both envelope fields are there, all
+    three fields and an mbox line above are removed, so that a message gets the same verdict before and after delivery.
 
     >>> strip_envelope(b"X-Envelope-From: a\nX-Envelope-To: b\nReceived: here\n now\nReceived: there\n\nhi")
     b'Received: there\n\nhi'
     """
     top = ENVELOPE_FIELDS.match(raw)
-    return raw[top.end() :] if top and len(set(ENVELOPE.findall(top[1].lower()))) == 2 else raw
+    return raw[top.end() :] if top and len(set(ENVELOPE_NAME.findall(top[1].lower()))) == 2 else raw
 
 
 def replace_spam_fields(raw: bytes, fields: Iterable[tuple[str, str]]) -> bytes:

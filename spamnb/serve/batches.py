@@ -1,4 +1,4 @@
-"""Batches of waiting tasks: the next free thread takes all tasks that wait.
+"""Batches of waiting tasks: the next free thread takes up to MAX_BATCH tasks.
 
 A message takes half the time in a batch, because most of the time of a single message goes into function calls.
 """

@@ -36,7 +36,7 @@ def http_reply(status: str, body: bytes, kind: str = "application/json") -> byte
 
 
 Paths = Mapping[str, Callable[..., Request]]  # functions that make a request, by HTTP method and path
-RSPAMD: Paths = {
+RSPAMD_PATHS: Paths = {
     "POST /checkv2": partial(Request, "CHECKV2"),
     "POST /learnspam": partial(Request, "TELL", label="spam"),
     "POST /learnham": partial(Request, "TELL", label="ham"),
@@ -47,7 +47,7 @@ RSPAMD: Paths = {
 class HttpWire:
     """HTTP with these ``paths``. The reply for any other path is "404 Not Found"."""
 
-    def __init__(self, paths: Paths = RSPAMD) -> None:
+    def __init__(self, paths: Paths = RSPAMD_PATHS) -> None:
         self._paths = paths
 
     async def read_request(self, client: Client) -> Request | None:

@@ -55,7 +55,7 @@ class State(NamedTuple):
 
     validity: int
     next_uid: int
-    messages: int
+    n_messages: int
 
 
 class Renumbered(SpamnbError):
@@ -74,7 +74,7 @@ class ImapReader:
         self._client: IMAPClient | None = None
         self._has_connected = False
         self._folders: list[Folder] | None = None
-        self._open: tuple[Any, bool, State] | None = None  # path of the open folder, whether it is writable, its state
+        self._selected: tuple[Any, bool, State] | None = None  # path, whether the folder is writable, its state
         self.separator = "/"
         self._prefix = ""  # the beginning of all folders' names on some servers, such as "INBOX."
 
@@ -92,7 +92,7 @@ class ImapReader:
         """
         try:
             if self._client is None:
-                self._client, self._open = connect(self._account), None
+                self._client, self._selected = connect(self._account), None
                 self._has_connected = True
             with translate_errors(self.url, action):
                 self._client.socket().settimeout(seconds or ANSWER_SECONDS)
@@ -181,14 +181,14 @@ class ImapReader:
 
     def select_folder(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
         """Open a folder as `open_folder` does, with this client and without another attempt."""
-        if self._open is None or self._open[:2] != (folder.path, writable):
-            self._open = None
+        if self._selected is None or self._selected[:2] != (folder.path, writable):
+            self._selected = None
             status = client.select_folder(folder.path, readonly=not writable)
             state = State(*(int(status.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"EXISTS")))
-            self._open = folder.path, writable, state
-        if validity not in (None, self._open[2].validity):
+            self._selected = folder.path, writable, state
+        if validity not in (None, self._selected[2].validity):
             raise Renumbered(f"{self.display_name}: the server has given the messages of {folder.name} new numbers")
-        return self._open[2]
+        return self._selected[2]
 
     def messages(self, folder: Folder, since: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
         """Return the messages with a UID of ``since`` or more that meet the criteria of a search, the oldest first.
@@ -197,13 +197,13 @@ class ImapReader:
         """
 
         def request(client: IMAPClient) -> list[MailboxMessage]:
-            self._open = None  # the folder is opened again, because its state may have changed
+            self._selected = None  # the folder is opened again, because its state may have changed
             state = self.select_folder(client, folder, None)
-            if not state.messages or 0 < state.next_uid <= since:
+            if not state.n_messages or 0 < state.next_uid <= since:
                 return []
             ranges = [f"{since}:*"]
             digits = len(str(state.next_uid)) + 1
-            if state.messages * digits > _MAX_LINE:  # the server would answer with all UIDs in one line
+            if state.n_messages * digits > _MAX_LINE:  # the server would answer with all UIDs in one line
                 width = _MAX_LINE // digits
                 ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
             uids = {uid for span in ranges for uid in client.search(["UID", span, "UNDELETED", *criteria])}
@@ -229,11 +229,11 @@ class ImapReader:
         return {message: size for message, size in sizes if size is not None}
 
     def fetch_items(
-        self, messages: Sequence[MailboxMessage], item: str, key: bytes, batch_size: int
+        self, messages: Sequence[MailboxMessage], item: str, answer_name: bytes, batch_size: int
     ) -> Iterator[tuple[MailboxMessage, Any]]:
         """Yield each message with one ``item`` of FETCH; b"" if the answer lacks it, None if the message is gone.
 
-        ``key`` is the beginning of the item's name in the server's answer.
+        ``answer_name`` is the beginning of the item's name in the server's answer.
         """
         for start in range(0, len(messages), batch_size):
             batch = messages[start : start + batch_size]
@@ -249,7 +249,7 @@ class ImapReader:
                 if (answer := answers.get(message.location.uid)) is None:
                     yield message, None
                 else:
-                    content = next((value for name, value in answer.items() if name.startswith(key)), None)
+                    content = next((value for name, value in answer.items() if name.startswith(answer_name)), None)
                     yield message, b"" if content is None else content
 
 
@@ -268,7 +268,7 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursi
                     yield Entry(label, message.name, "", content=raw)
 
 
-def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
+def unseen_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
     """Yield a line that counts the unseen messages of a class of good mail, because some of them may be spam.
 
     Raise SpamnbError if the account cannot be read.
@@ -277,8 +277,8 @@ def unread_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
         return
     with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
         folders = _select_folders(mailbox, label, recursive)
-        if unread := sum(len(mailbox.messages(folder, criteria=["UNSEEN"])) for folder in folders):
-            count = pluralize(unread, "message")
+        if n_unseen := sum(len(mailbox.messages(folder, criteria=["UNSEEN"])) for folder in folders):
+            count = pluralize(n_unseen, "message")
             yield f"{mailbox.display_name}: {escape(label)} includes {count} that no mail reader has shown"
 
 

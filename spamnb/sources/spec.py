@@ -48,7 +48,7 @@ class Source(NamedTuple):
     label: str | None = None
 
 
-DEFAULT = ReadOptions()
+DEFAULT_OPTIONS = ReadOptions()
 
 
 def parse_source(spec: str) -> Source:
@@ -67,7 +67,7 @@ def parse_source(spec: str) -> Source:
 
 
 def find_labelled_entries(
-    specs: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT
+    specs: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT_OPTIONS
 ) -> Iterator[Entry]:
     """Return an iterator of the labelled entries of each SOURCE in turn. Raise SpamnbError at once for a bad SOURCE.
 
@@ -80,7 +80,7 @@ def find_labelled_entries(
 
 
 def find_entries(
-    paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT, label: str | None = None
+    paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT_OPTIONS, label: str | None = None
 ) -> Iterator[Entry]:
     """Return an iterator of the entries of folders, Maildirs, MH folders, mboxes, tables and single messages.
 
@@ -100,9 +100,9 @@ def source_notes(spec: str, recursive: bool = False) -> Iterator[str]:
     source = parse_source(spec)
     if source.label is not None and is_account(source.path):
         from spamnb.sources.accounts import parse_url
-        from spamnb.sources.imap_reading import unread_note
+        from spamnb.sources.imap_reading import unseen_note
 
-        yield from unread_note(source.label, parse_url(source.path), recursive)
+        yield from unseen_note(source.label, parse_url(source.path), recursive)
     elif source.label is not None:
         for note in folder_notes(source.label, source.path, recursive):
             yield Wording("{spec}: {note}", spec=escape(spec), note=note)

@@ -48,9 +48,9 @@ def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable
     kind = path.lower().removesuffix(".gz").rpartition(".")[2]
     has_pairs = f".{kind}" not in TABLES
     if has_pairs:
-        rows = _pairs(path, "\t", "text", ValueError("no label TAB text in this line"))
+        rows = _pair_rows(path, "\t", "text", ValueError("no label TAB text in this line"))
     else:
-        rows = _objects(path) if kind == "jsonl" else _cells(path)
+        rows = _json_rows(path) if kind == "jsonl" else _csv_rows(path)
     try:
         first_row = next(rows, None)
         if first_row is None:
@@ -90,7 +90,7 @@ def trec_index_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
             raise ValueError(f"{escape(target)}: no such file, or an empty one")
         return Entry(label, escape(target), target)
 
-    rows = _pairs(path, None, "path", ValueError("not a class and a path"))
+    rows = _pair_rows(path, None, "path", ValueError("not a class and a path"))
     return _entries(path, rows, make_entry, on_unreadable)
 
 
@@ -149,7 +149,7 @@ def _parse_class(value: Any, column: str) -> str:
     return check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
 
 
-# A generator of rows for each kind of table. The keys of the first row's cells are the names of the columns
+# Generators of rows. The keys of the first row's cells are the names of the columns.
 
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
@@ -172,7 +172,7 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
                 yield number, line.decode("cp1252", "replace")
 
 
-def _cells(path: str) -> Iterator[Row]:
+def _csv_rows(path: str) -> Iterator[Row]:
     """Yield rows of RFC 4180, separated by commas, tabs, or semicolons as in Europe's spreadsheets.
 
     Cells at the end of a row may be missing. In a .tsv file each line is a row, because a quote there is mostly an
@@ -184,7 +184,7 @@ def _cells(path: str) -> Iterator[Row]:
     number = last_number = first_line[0]  # the numbers of a row's first and last line
     row_size = 0  # characters
 
-    def texts() -> Iterator[str]:
+    def bounded_lines() -> Iterator[str]:
         nonlocal last_number, row_size
         for line_number, line in chain([first_line], lines):
             last_number, row_size = line_number, row_size + len(line)
@@ -192,9 +192,9 @@ def _cells(path: str) -> Iterator[Row]:
                 raise ValueError(_LONG_ROW)
             yield line
 
-    rows: Iterator[list[str]] = csv.reader(texts(), delimiter=max(",;\t", key=first_line[1].count))
+    rows: Iterator[list[str]] = csv.reader(bounded_lines(), delimiter=max(",;\t", key=first_line[1].count))
     if path.lower().removesuffix(".gz").endswith(".tsv"):
-        stripped = (line.rstrip("\r\n").replace("\r", " ") for line in texts())
+        stripped = (line.rstrip("\r\n").replace("\r", " ") for line in bounded_lines())
         rows = (cells for line in stripped for cells in csv.reader([line], delimiter="\t"))
     names: list[str] = []
     for cells in rows:
@@ -206,7 +206,7 @@ def _cells(path: str) -> Iterator[Row]:
         number, row_size = last_number + 1, 0
 
 
-def _pairs(path: str, separator: str | None, second: str, error: ValueError) -> Iterator[Row]:
+def _pair_rows(path: str, separator: str | None, second: str, error: ValueError) -> Iterator[Row]:
     """Yield the cells of lines that are a label, a separator and a second cell, and ``error`` for other lines."""
     for number, line in _lines(path):
         parts = line.strip("\r\n").split(separator, maxsplit=1)
@@ -214,7 +214,7 @@ def _pairs(path: str, separator: str | None, second: str, error: ValueError) -> 
             yield number, dict(zip(("label", second), parts)) if len(parts) == 2 else error
 
 
-def _objects(path: str) -> Iterator[Row]:
+def _json_rows(path: str) -> Iterator[Row]:
     """Yield the JSON object of each line."""
     for number, line in _lines(path):
         if not line.strip():

@@ -75,7 +75,7 @@ def test_a_server_that_does_not_answer_is_given_up_and_asked_again(server: Serve
     try:
         inbox = box.folders()[0]
         server.pause()
-        assert box.state(inbox).messages == 60
+        assert box.state(inbox).n_messages == 60
     finally:
         server.go_on()
         box.close()
