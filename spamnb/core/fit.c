@@ -121,22 +121,22 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Writes the scores of message i, in nats, without its own contribution. sums: memory for row_size numbers. */
 static void compute_scores(const struct fit *fit, size_t i, int64_t *sums, double *scores) {
-    size_t others = fit->row_size;
+    size_t row_size = fit->row_size;
     int64_t begin = fit->begins[i], end = fit->ends[i], first_sum = 0;
-    for (size_t k = 0; k < others; k++)
-        sums[k] = fit->contributions ? (begin - end) * fit->contributions[i * others + k] : 0;
-    if (others == 1) { /* two classes need no inner loop */
+    for (size_t k = 0; k < row_size; k++)
+        sums[k] = fit->contributions ? (begin - end) * fit->contributions[i * row_size + k] : 0;
+    if (row_size == 1) { /* two classes need no inner loop */
         int64_t sum = 0;
         for (int64_t j = begin; j < end; j++)
             sum += fit->weights[fit->columns[j]];
         sums[0] += sum;
     } else
         for (int64_t j = begin; j < end; j++)
-            for (size_t k = 0; k < others; k++)
-                sums[k] += fit->weights[(size_t)fit->columns[j] * others + k];
+            for (size_t k = 0; k < row_size; k++)
+                sums[k] += fit->weights[(size_t)fit->columns[j] * row_size + k];
     double scale = fit->values[i] * fit->unit;
-    const double *offsets = fit->offsets + i * (others + 1);
-    for (size_t k = 0; k < others; k++) {
+    const double *offsets = fit->offsets + i * (row_size + 1);
+    for (size_t k = 0; k < row_size; k++) {
         scores[k + 1] = offsets[k + 1] + scale * (double)sums[k];
         first_sum -= sums[k];
     }
@@ -146,8 +146,8 @@ static void compute_scores(const struct fit *fit, size_t i, int64_t *sums, doubl
 /* Fits the contribution of message i, and adds the change to the weights. Returns the largest change of a coefficient,
  * in nats. scores, coefficients: memory for a number of each class; change: memory for row_size numbers. */
 static double fit_message(const struct fit *fit, size_t i, double *scores, double *coefficients, int64_t *change) {
-    size_t others = fit->row_size, classes = others + 1, y = (size_t)fit->labels[i];
-    int64_t *contributions = fit->contributions + i * others, label_contribution = 0, first_change = 0, largest = 0;
+    size_t row_size = fit->row_size, classes = row_size + 1, y = (size_t)fit->labels[i];
+    int64_t *contributions = fit->contributions + i * row_size, label_contribution = 0, first_change = 0, largest = 0;
     compute_scores(fit, i, change, scores);
     double penalty = fit->penalty * trust(odds_against(scores, classes, y), fit->noise);
     solve_dual(scores, classes, y, penalty, coefficients);
@@ -162,7 +162,7 @@ static double fit_message(const struct fit *fit, size_t i, double *scores, doubl
         }
     if (y)
         change[y - 1] = label_contribution - contributions[y - 1];
-    for (size_t k = 0; k < others; k++) {
+    for (size_t k = 0; k < row_size; k++) {
         contributions[k] += change[k];
         first_change -= change[k];
         largest = larger(largest, larger(change[k], -change[k]));

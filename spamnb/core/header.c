@@ -3,14 +3,14 @@
 
 enum {
     MAX_FIELDS = 1000, /* of a section; later fields are read only if they are essential; ordinary mail: 125 */
-    MAX_ALL_FIELDS = 20000, /* of a section, with the essential fields; they take 0.8 MB */
+    MAX_ALL_FIELDS = 20000, /* of a section, essential fields included; 20,000 fields take 0.8 MB */
     MAX_VALUE = 1 << 18, /* bytes of a field's value; ordinary mail: 24,540 */
     MAX_BROKEN = 1 << 14, /* bytes after a line that is no field, in which fields are searched for; messages of 20
                            * Newsgroups need at most 439 */
     MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for; ordinary mail: 810, except for one
                                    * message with 14,285 */
     MAX_PIECES = 100, /* of a parameter; the longest filename, percent-encoded, has 13 lines of 78 bytes */
-    MAX_WORD_CHARSET = 75, /* bytes of a charset's name: a whole encoded word has 75 (RFC 2047) */
+    MAX_WORD_CHARSET = 75, /* bytes of a charset's name: a whole encoded word has at most 75 (RFC 2047) */
 };
 
 span convert_line_ends(struct arena *arena, span text) {

@@ -3,14 +3,14 @@
 
 enum {
     MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes; ordinary mail: 71, 17, 17, 86 */
-    MAX_DOCUMENTS = 4, /* of a message that Python opens, because one PDF may take a second; ordinary mail: 2 */
+    MAX_DOCUMENTS = 4, /* of one message, opened by Python, because a PDF may take a second; ordinary mail: 2 */
     MAX_ENCODED_BYTES = 3 << 22, /* of a document or of an encoded inner message; ordinary mail: 115,172 */
     MAX_PARTS = 10000, /* of a message; ordinary mail: 22. A part that programs read in two ways counts twice. 1 MB of
                         * small parts takes 126 MB of memory; without the bound, 247 MB */
     MANY_PARTS = 1000, /* of a multipart; later parts are read only if they have a body, so that empty parts cannot use
                         * up MAX_PARTS */
-    MAX_SEARCHES = 16, /* for boundaries in each byte, on average. Each level of nested multiparts is a search; ordinary
-                        * mail: 3. 1 MB of nested messages takes 2 ms; without the bound, 138 ms */
+    MAX_SEARCHES = 16, /* of each byte for boundaries, on average; ordinary mail: 3, one for each level of nested
+                        * multiparts. 1 MB of nested messages takes 2 ms; without the bound, 138 ms */
     MIN_SEARCHED_BYTES = 32 << 20, /* besides MAX_SEARCHES, because a short message may be nested deeply */
     MAX_READINGS = 4, /* of each byte, on average; ordinary mail: 1. Two types and two encodings at each of seven levels
                        * would be 16,384 readings of one text */
@@ -157,7 +157,7 @@ static bool may_read(struct walk *walk) {
     return is_within;
 }
 
-/* Adds each reading of a part that a mail reader may choose. Of fields with one name, programs read the first or the
+/* Adds each reading of a part that a mail reader may choose. Of several fields with one name, programs read the first or the
  * last one. At a line that is no field, programs end the header section or read on. */
 static void add_readings(struct walk *walk, entity_list *parts, span text, const char *default_type) {
     struct reader *reader = walk->reader;
