@@ -48,7 +48,7 @@ def nearest_name(name: str, names: Sequence[str]) -> str | None:
     >>> [nearest_name(name, ["ham", "spam"]) for name in ("spma", "good", "list")]
     ['spam', 'ham', None]
     """
-    from difflib import get_close_matches  # takes 4 ms, and only a wrong name needs it
+    from difflib import get_close_matches  # the import takes 4 ms, and only a wrong name needs it
 
     synonyms = next((words for words in SYNONYMS if name.casefold() in words), set())
     similar_names = get_close_matches(name.casefold(), names, 1)

@@ -40,8 +40,8 @@ class Classification(NamedTuple):
     probabilities : dict of {str: float}
         Calibrated probability of each class: nine of ten messages with probability .9 for a class are of this class.
     posterior : dict of {str: float}
-        Probability of each class before calibration. In naive Bayes it assumes that tokens are independent. Empty if
-        it was not requested.
+        Probability of each class before calibration. In naive Bayes it assumes that tokens are independent. Empty
+        with ``posterior=False``.
     log_odds : float
         Calibrated log-odds of spam in nats, or of the likeliest class if no class is spam.
     evidence : list of Evidence

@@ -1,4 +1,4 @@
-"""``spamnb check``: log in to an IMAP account, list its folders, and add it to the accounts file."""
+"""``spamnb check``: log in to an IMAP account, list its folders, and add the account to the accounts file."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def _csv_line(cells: list[str]) -> str:
 
 
 def _evidence(classification: Classification) -> str:
-    """Return a line for each token of the evidence: the class that it speaks for, and its meaning."""
+    """Return a line for each token of the evidence: the class that the token speaks for, and the token's meaning."""
     from spamnb.reader.meaning import meaning
 
     if len(classification.probabilities) < 2:  # evidence needs a second class

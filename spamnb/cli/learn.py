@@ -54,7 +54,7 @@ def learn_command(
     SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox. If there is no model, 'learn' makes one.
 
     A message that CLASS has already learned is not learned again. A message that another class has learned is moved to
-    CLASS. If a message looks like another class, its tokens are counted, but the model is not fitted to it.
+    CLASS. If a message looks like another class, its tokens are counted, but the model is not fitted to the message.
 
     The model file keeps the learned messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
     If the kept messages take more than --keep-lessons, the oldest are dropped.

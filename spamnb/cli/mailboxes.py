@@ -136,7 +136,7 @@ def save_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
 
 
 def for_each(targets: list[Target], unreadable: UnreadableCounter, work: Callable[[Target], bool]) -> None:
-    """Call ``work`` for each mailbox. An error of one of several mailboxes is printed, and the others follow.
+    """Call ``work`` for each mailbox. With several mailboxes an error is printed, and the next follows.
 
     Exit with status 1 if ``work`` returns False or fails, or if a message cannot be read.
     """

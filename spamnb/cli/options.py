@@ -116,7 +116,7 @@ workers_option = click.option(
 dask_option = click.option(
     "--dask",
     metavar="ADDRESS",
-    help="Read the mail on a Dask cluster. ADDRESS is tcp://… or tls://… of the scheduler, or its scheduler file.",
+    help="Read the mail on a Dask cluster. ADDRESS is tcp://… or tls://…, or the path of a scheduler file.",
 )
 
 

@@ -20,12 +20,12 @@ MAX_MONTHS = 1200  # a hundred years, longer than any model file exists
     show_default=True,
     help="Keep the tokens of messages that were learned one by one in the last N months, including this month.",
 )
-@click.option("--yes", is_flag=True, help="Remove the tokens. Without --yes they are only counted.")
+@click.option("--yes", is_flag=True, help="Remove the tokens. Without --yes, the tokens are only counted.")
 @model_option
 def prune_command(months: int, yes: bool, model: Path) -> None:
     """Remove the tokens that only one message has, unless this message was learned in the last months.
 
-    Filters can use the model meanwhile.
+    Filters can use the model at the same time.
 
     \b
     Examples:

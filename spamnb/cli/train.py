@@ -23,7 +23,7 @@ from spamnb.cli.options import (
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @source_options
 @new_model_option
-@click.option("--force", is_flag=True, help="Replace an existing model. The messages that it keeps are learned again.")
+@click.option("--force", is_flag=True, help="Replace an existing model. Its kept messages are learned again.")
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class. 'learn' can add other classes.")
 @set_option
 @workers_option

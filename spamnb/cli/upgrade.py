@@ -48,7 +48,7 @@ def upgrade_command(
     learns the sources from which the old model was trained. The old model stays until the new one is ready. If more
     than a tenth of the messages of a class are missing, the command stops, unless you give --incomplete.
 
-    A model that adds to another model is trained on the messages that it keeps. Upgrade the other model first. With
+    A model that adds to another model is trained on its own kept messages. Upgrade the other model first. With
     --models, the models of all users are upgraded too.
 
     \b

@@ -198,7 +198,7 @@ class Watcher:
                 click.echo(f"moved\t{verdict}\t{result.target.name}\t{heading}\t{result.message.name}")
 
     def scan_and_wait(self, seconds: float) -> float:
-        """Scan the mailbox, and wait until it changes, at most this number of seconds.
+        """Scan the mailbox, and wait at most this number of seconds for a change.
 
         Return 0, or after a failure the pause before the next scan, in seconds. A problem is printed once.
         """

@@ -38,7 +38,7 @@ _MAX_LOG_ODDS = 700.0  # nats; math.exp overflows above 709
 
 
 class Place(NamedTuple):
-    """The place of a message in a mailbox; all fields are empty if it is unknown.
+    """The place of a message in a mailbox; all fields are empty if the place is unknown.
 
     - ``place``: the path of the message; in an account the URL of its folder
     - ``mailbox``: the path of the Maildir, or the URL of the account
@@ -127,7 +127,7 @@ class JournalEntry(NamedTuple):
 def make_entry(
     message: ReadMessage, classification: Classification, settings: Settings, *, user: str = ""
 ) -> JournalEntry:
-    """Return a new entry for a classification by a model with these settings; its place is NOWHERE."""
+    """Return a new entry for a classification by a model with these settings, with the place NOWHERE."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in classification.reasons[:MAX_EVIDENCE]]
     now = int(time.time())
     return JournalEntry(
@@ -165,7 +165,7 @@ def decode_entry(text: str, digest: bytes) -> JournalEntry | None:
 
 @lru_cache(64)
 def identify_token_rules(settings: Settings) -> str:
-    """Return an identifier of a model's rules for tokens. A model learns stored tokens only if its rules are the same.
+    """Return an identifier of a model's rules for tokens. A model learns stored tokens only with equal rules.
 
     >>> identify_token_rules(Settings()) == identify_token_rules(Settings(alpha=2))
     True

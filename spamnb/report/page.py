@@ -37,7 +37,7 @@ MAX_CLASSES = 6  # classes whose numbers of messages are in the heading
 
 
 def render_page(result: Result, figures: Figures, settings: Settings, origin: Mapping[str, str]) -> str:
-    """Return the page as HTML. ``origin`` has the command and the model by their headings."""
+    """Return the page as HTML. ``origin`` has headings and texts, for example of the command."""
     environment = _environment()
     assert environment.loader is not None
     css = environment.loader.get_source(environment, "page.css")[0]
@@ -65,7 +65,7 @@ def render_page(result: Result, figures: Figures, settings: Settings, origin: Ma
 
 
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # takes 45 ms, and only this page needs it
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # the import takes 45 ms
 
     loader = PackageLoader("spamnb.report")
     environment = Environment(

@@ -63,7 +63,7 @@ class ListQuery(NamedTuple):
         )
 
     def format(self, **changes: str | int) -> str:
-        """Return the query with some changes and without default values. It is empty or begins with a question mark.
+        """Return the query with some changes and without default values. A query is empty or begins with "?".
 
         >>> ListQuery("spam", page=2).format(page=3), ListQuery().format()
         ('?show=spam&page=3', '')
