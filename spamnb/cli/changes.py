@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from spamnb.cli.options import UnreadableCounter, no_message_error
+from spamnb.cli.options import ErrorCounter, no_message_error
 from spamnb.errors import SpamnbError, in_options
 from spamnb.shown_text import pluralize
 
@@ -22,7 +22,7 @@ _MAX_BATCH_BYTES = 4 << 20  # bytes of messages per transaction, which bounds th
 def change_model(
     sources: tuple[str, ...],
     entries: Iterator[Entry],
-    unreadable: UnreadableCounter,
+    unreadable: ErrorCounter,
     change: Callable[[list[bytes]], list[T]],
     store: Store,
     activity: str,

@@ -13,7 +13,7 @@ import click
 
 from spamnb.cli.options import (
     SOURCE,
-    UnreadableCounter,
+    ErrorCounter,
     find_messages,
     format_option,
     model_option,
@@ -79,7 +79,7 @@ def classify_command(
     """
     if n_tokens and output_format == "csv":
         raise click.UsageError("--explain: the CSV format has no column for tokens; use --format json")
-    unreadable = UnreadableCounter()
+    unreadable = ErrorCounter()
     verdicts: set[str] = set()
     try:
         from spamnb.api.explain import why_unsure

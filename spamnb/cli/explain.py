@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import SOURCE, UnreadableCounter, find_messages, model_option, no_message_error, tell
+from spamnb.cli.options import SOURCE, ErrorCounter, find_messages, model_option, no_message_error, tell
 
 
 @click.command("explain", short_help="Show the tokens that decided one message.")
@@ -34,7 +34,7 @@ def explain_command(source: str | None, model: Path, top: int, verbose: bool) ->
 
     message: str | bytes = source or "-"
     if message == "-":
-        entry = next(find_messages((), UnreadableCounter()), None)
+        entry = next(find_messages((), ErrorCounter()), None)
         if entry is None:
             raise no_message_error(())
         message = entry.read()

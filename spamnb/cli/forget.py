@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from spamnb.cli.changes import change_model
-from spamnb.cli.options import SOURCE, FilePath, UnreadableCounter, find_messages, model_option
+from spamnb.cli.options import SOURCE, ErrorCounter, FilePath, find_messages, model_option
 
 
 @click.command("forget", short_help="Remove messages from a class.")
@@ -31,7 +31,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     from spamnb.classifier import Classifier
     from spamnb.reader.message import digest
 
-    unreadable = UnreadableCounter()
+    unreadable = ErrorCounter()
 
     def forget(raw: bytes) -> tuple[bool, str]:
         """Return whether the message was forgotten, and the class that had learned it, or ""."""

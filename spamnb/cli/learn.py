@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.changes import change_model
-from spamnb.cli.options import (
-    SOURCE,
-    FilePath,
-    UnreadableCounter,
-    find_messages,
-    new_model_option,
-    tell,
-    text_column_option,
-)
+from spamnb.cli.options import SOURCE, ErrorCounter, FilePath, find_messages, new_model_option, tell, text_column_option
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier, Learned
@@ -81,7 +73,7 @@ def learn_command(
         check_class_name(label)
     except ValueError as error:
         raise SpamnbError(str(error)) from None
-    unreadable = UnreadableCounter()
+    unreadable = ErrorCounter()
     entries = find_messages(sources, unreadable, text_column, label)
     if base is not None and model.exists():
         raise click.UsageError(f"--base is for a new model, but {model} exists")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from spamnb.cli.options import UnreadableCounter, is_on_command_line, tell
+from spamnb.cli.options import ErrorCounter, is_on_command_line, tell
 from spamnb.errors import SpamnbError, describe_error
 from spamnb.shown_text import escape
 
@@ -89,12 +89,7 @@ def list_targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: 
 
 @contextmanager
 def open_filing(
-    target: Target,
-    unreadable: UnreadableCounter,
-    journal: Path | None,
-    *,
-    writable: bool = False,
-    dry_run: bool = False,
+    target: Target, unreadable: ErrorCounter, journal: Path | None, *, writable: bool = False, dry_run: bool = False
 ) -> Iterator[Filing]:
     """Yield the `Filing` of a mailbox. Its model can learn if ``writable``. Verdicts are written to ``journal``."""
     from spamnb.classifier import Classifier
@@ -135,7 +130,7 @@ def save_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
         tell(f"{display_name}: added {recipients} of your mail to {path}; mail from recipients is never called spam")
 
 
-def for_each(targets: list[Target], unreadable: UnreadableCounter, work: Callable[[Target], bool]) -> None:
+def for_each(targets: list[Target], unreadable: ErrorCounter, work: Callable[[Target], bool]) -> None:
     """Call ``work`` for each mailbox. With several mailboxes an error is printed, and the next follows.
 
     Exit with status 1 if ``work`` returns False or fails, or if a message cannot be read.

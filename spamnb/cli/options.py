@@ -229,7 +229,7 @@ def tell(line: str) -> None:
         click.echo(f"spamnb: {in_options(line)}", err=True)
 
 
-class UnreadableCounter(SkippedMessages):
+class ErrorCounter(SkippedMessages):
     """A counter of messages that could not be read. It prints each error on standard error."""
 
     def __init__(self) -> None:
@@ -259,7 +259,7 @@ def no_message_error(sources: tuple[str, ...]) -> SpamnbError:
 
 
 def find_messages(
-    sources: tuple[str, ...], unreadable: UnreadableCounter, text_column: str | None = None, label: str | None = None
+    sources: tuple[str, ...], unreadable: ErrorCounter, text_column: str | None = None, label: str | None = None
 ) -> Iterator[Entry]:
     """Return the messages of the sources. Without sources, or for the source "-", read one message from standard input.
 

@@ -23,7 +23,7 @@ from spamnb.cli.mailboxes import (
     open_filing,
     retry,
 )
-from spamnb.cli.options import UnreadableCounter, journal_option, model_option, tell
+from spamnb.cli.options import ErrorCounter, journal_option, model_option, tell
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -65,7 +65,7 @@ def sort_command(
       spamnb sort --dry-run ~/Maildir   # show the moves
       spamnb sort --quiet ~/Maildir     # move the spam, for cron
     """
-    unreadable = UnreadableCounter()
+    unreadable = ErrorCounter()
 
     def sort(target: Target) -> bool:
         with open_filing(target, unreadable, journal, dry_run=dry_run) as filing:
@@ -75,7 +75,7 @@ def sort_command(
     for_each(list_targets(mailboxes, model, junk, unsure), unreadable, sort)
 
 
-def _sort(target: Target, filing: Filing, unreadable: UnreadableCounter, everything: bool, quiet: bool) -> None:
+def _sort(target: Target, filing: Filing, unreadable: ErrorCounter, everything: bool, quiet: bool) -> None:
     """Sort a mailbox, and print how many messages were moved to each folder."""
     from spamnb.shown_text import pluralize
 

@@ -22,7 +22,7 @@ from spamnb.cli.mailboxes import (
     retry,
     save_recipients,
 )
-from spamnb.cli.options import Seconds, UnreadableCounter, journal_option, model_option, tell
+from spamnb.cli.options import ErrorCounter, Seconds, journal_option, model_option, tell
 from spamnb.cli.sort import format_heading
 from spamnb.errors import describe_error, in_options
 
@@ -81,7 +81,7 @@ def watch_command(
     for path in {target.model for target in targets}:
         with Classifier.open(path, writable=True) as classifier:
             classifier.store.check_writable()
-    unreadable, stop = UnreadableCounter(), Stop()
+    unreadable, stop = ErrorCounter(), Stop()
     if once:
 
         def scan(target: Target) -> bool:

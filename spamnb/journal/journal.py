@@ -151,8 +151,6 @@ class Journal(Database):
             raise SpamnbError(f"{self.path}: a database of another program, not a journal; name another file")
         return application == APPLICATION_ID
 
-    # -- writing ---------------------------------------------------------------------------------------------
-
     def add(self, entries: Sequence[JournalEntry]) -> None:
         """Write verdicts in one transaction. Skip those that the journal has: a crash makes programs repeat them."""
         with self.writing():
@@ -215,8 +213,6 @@ class Journal(Database):
                 "UPDATE verdicts SET place = ?, mailbox = ?, folder = ?, role = ?, junk = ? WHERE position = ?",
                 (*map(sql_text, place), position),
             )
-
-    # -- reading ---------------------------------------------------------------------------------------------
 
     def list_verdicts(
         self,

@@ -83,8 +83,6 @@ class Review:
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
         return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy, hosts])
 
-    # -- checks of requests ----------------------------------------------------------------------------------
-
     def _check(self, request: Request) -> None:
         if not self._has_key(request):
             raise Refusal(403, "Open the address that 'spamnb review' printed: it contains a key.")
@@ -133,8 +131,6 @@ class Review:
         line = to_printable(str(refusal), 500)
         return self._render(request, "refusal.html", refusal.status, line=line, heading=refusal.heading)
 
-    # -- pages -----------------------------------------------------------------------------------------------
-
     def _list(self, request: Request) -> Response:
         query = request.query_params
         with Journal.open(self.journal) as journal:
@@ -167,8 +163,6 @@ class Review:
         with Journal.open(self.journal) as journal, Classifier.open(self.teacher.shared) as model:
             values = pages.statistics_values(journal, model)
         return self._render(request, "statistics.html", **values)
-
-    # -- forms -----------------------------------------------------------------------------------------------
 
     def _teach(self, fields: Fields) -> Response:
         label_of_one, _, position = _first(fields, "one").partition(":")

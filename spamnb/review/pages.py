@@ -98,18 +98,13 @@ def _row(journal: Journal, entry: JournalEntry) -> Row:
     return Row(entry, journal.correction_of(entry.digest, entry.user))
 
 
-def list_values(journal: Journal, list_query: ListQuery, batch: str) -> dict[str, Any]:
+def list_values(journal: Journal, query: ListQuery, batch: str) -> dict[str, Any]:
     """Return the values of a list of mail. ``batch`` identifies the corrections of the last request."""
     entries = journal.list_verdicts(
-        list_query.show,
-        list_query.q,
-        user=list_query.user,
-        order=list_query.order,
-        limit=PER_PAGE + 1,
-        skip=list_query.page * PER_PAGE,
+        query.show, query.q, user=query.user, order=query.order, limit=PER_PAGE + 1, skip=query.page * PER_PAGE
     )
     return {
-        "list_query": list_query,
+        "list_query": query,
         "rows": [_row(journal, entry) for entry in entries[:PER_PAGE]],
         "has_next_page": len(entries) > PER_PAGE,
         "users": journal.users(),

@@ -15,7 +15,7 @@ from mail import count_verdicts, learned_class, mail, message, write_folders
 from person import MaildirPerson, key
 
 from spamnb.cli.mailboxes import Target
-from spamnb.cli.options import UnreadableCounter
+from spamnb.cli.options import ErrorCounter
 from spamnb.cli.watch import Stop, Watcher
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
@@ -189,7 +189,7 @@ def test_a_message_or_a_folder_that_cannot_be_read_does_not_end_watch(person, mo
     result = person.watch()
     assert result.exit_code == 1 and "/.Work: Not a directory; left out" in result.output and "1.long" in result.output
     assert learned_class(model, raw) == "spam"
-    unreadable = UnreadableCounter()
+    unreadable = ErrorCounter()
     with person.open_record(unreadable) as record, redirect_stderr(StringIO()) as told:
         assert [*record.moved_messages(), *record.moved_messages()] == []
         assert unreadable.count and told.getvalue().count("1.long") == 1, "once"
