@@ -114,7 +114,7 @@ def cluster(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
         import distributed
     except ImportError as error:
         raise ArgumentError("{option.dask} needs Dask's distributed: pip install distributed") from error
-    client_class: Any = distributed.Client  # untyped
+    client_class: Any = distributed.Client
     with _quiet():
         try:
             client = client_class(_read_address(address), timeout=CONNECT_SECONDS, set_as_default=False)

@@ -237,7 +237,6 @@ class MailboxRecord(Database):
             return self.execute("SELECT count(*) FROM locations WHERE identity != x''").fetchone()[0]
 
     def inbox_state(self) -> Hashable:
-        """Return the state of the inbox at the last scan."""
         return self._states.get(self.mailbox.folder_key(self.mailbox.inbox))
 
     def moved_messages(self) -> Iterator[MovedMessage]:

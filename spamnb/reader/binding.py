@@ -89,7 +89,6 @@ class _Answerer:
         self.error: BaseException | None = None
 
     def answer(self, question: int, text: Any, other: Any, answer: Any) -> bool:
-        """Answer a question; false after an exception."""
         name = _QUESTIONS[question]
         try:
             arguments = (text[0].octets(), other[0].octets()) if name == "decode" else (text[0].octets(),)

@@ -65,7 +65,6 @@ class Reader(ReaderCore):
         return dict(zip(vocabulary.take(rows.ids), rows.counts.tolist()))
 
     def parse(self, raw: bytes) -> Message:
-        """Return one message for people."""
         parts = self.read_parts(raw, FIELDS | BODY | DIGEST)
         return Message(
             headers=tuple(parts.headers),

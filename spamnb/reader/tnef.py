@@ -9,7 +9,6 @@ from collections.abc import Iterator
 SIGNATURE = 0x223E9F78
 MAX_ATTRIBUTES = 2000  # of a document; documents in the public corpora have at most 11
 MAX_ATTACHMENTS = 50  # each becomes a part of the message; documents in the public corpora have none
-# Numbers of attributes.
 BODY, PROPERTIES, NEW_ATTACHMENT, ATTACHMENT_NAME, ATTACHMENT_DATA = 0x800C, 0x9003, 0x9002, 0x8010, 0x800F
 # Numbers of the properties in PROPERTIES that are the body or its code page. The pattern PROPERTY matches the type,
 # number and count of values (one) of such a property, so that other properties need not be parsed.

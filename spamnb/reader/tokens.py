@@ -130,7 +130,6 @@ class TokenArray(Sequence[str]):
 
     @staticmethod
     def concat(parts: Sequence[TokenArray]) -> TokenArray:
-        """Concatenate several lists."""
         starts = np.cumsum([0, *(len(part.text) for part in parts)])
         return TokenArray(
             np.concatenate([np.zeros(0, np.uint8), *(part.text for part in parts)]),
@@ -206,5 +205,4 @@ class Vocabulary:
             function(self.pointer, ids.ctypes.data, len(ids), *(result.ctypes.data for result in results))
 
     def tokens(self) -> TokenArray:
-        """Return all tokens, in the order of their ids."""
         return self.take(np.arange(len(self)))

@@ -86,7 +86,6 @@ class Conversations:
         return Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more")
 
     def _log_request(self, log_fields: dict[str, Any], seconds: float) -> None:
-        """Log a request, and add it to the totals."""
         if "method" in log_fields:
             self.totals[metrics.REQUESTS, log_fields["method"]] += 1
             self.totals[metrics.BYTES, ""] += log_fields.get("size", 0)
@@ -128,7 +127,6 @@ class Conversations:
             raise Refusal(ExitCode.EX_UNAVAILABLE, text)
 
     async def _receive(self, parts: AsyncIterator[bytes], writer: asyncio.StreamWriter, message: bytearray) -> None:
-        """Append the parts to ``message``."""
         async for part in parts:
             self._check_size(len(message) + len(part))
             message += part
