@@ -41,9 +41,9 @@ PARTS = 16  # messages are learned in parts of at most 1/16 of the model: docs/e
 class Learned(NamedTuple):
     """The result of learning one message."""
 
-    is_new: bool  # False if its class had learned it already, so that nothing changed
-    old_class: str  # the class from which it was moved; empty if it was not learned before
-    trust: float  # P(its label is right), as ``Classifier.trust`` returns it
+    is_new: bool  # False if the class had learned the message already, so that nothing changed
+    old_class: str  # the class that had learned the message before; empty if none had
+    trust: float  # P(the label is right), from ``Classifier.trust``
 
 
 class _Labelled(NamedTuple):
@@ -55,7 +55,7 @@ class _Labelled(NamedTuple):
 
     @property
     def is_expected(self) -> bool:
-        """Whether the model gives this label; True if it cannot classify messages yet."""
+        """Whether the label has a probability of ½ or more; True for a message that is not classified."""
         return self.classification is None or self.classification.probabilities.get(self.label, 0.0) >= 0.5
 
 
@@ -65,7 +65,7 @@ class Classifier:
     Parameters
     ----------
     store : Store
-        The open model file. ``Classifier.open`` and ``Classifier.create`` make it.
+        The open model file. ``Classifier.open`` and ``Classifier.create`` open one.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class Classifier:
         path : str or Path
             The model file.
         writable : bool
-            Whether it may learn and forget.
+            Whether the model may learn and forget.
 
         Returns
         -------
@@ -220,7 +220,7 @@ class Classifier:
         Parameters
         ----------
         message : bytes, str or ReadMessage
-            The message, whatever it contains.
+            The message.
         tokens : int or None
             The number of tokens in the evidence; None for all.
         posterior : bool
@@ -477,7 +477,7 @@ class Classifier:
                 size = min(size, 1 + int(self.store.totals().documents.sum()) // PARTS)
                 part = self._learn_part(batch[len(results) :][:size], taught_at)
                 results += part
-                size = 2 * len(part)  # a part may end early, and then its other messages were classified in vain
+                size = 2 * len(part)  # if a part ended early, its other messages were classified in vain
         return results
 
     def _learn_part(self, part: Sequence[_Labelled], taught_at: int | None) -> list[Learned]:
@@ -575,7 +575,7 @@ class Classifier:
 
 
 def _scores(label: str, classification: Classification | None) -> dict[str, float]:
-    """Return the scores of a message by class; empty with fewer than two classes, or if its class is new."""
+    """Return the scores of a message by class; empty with fewer than two classes, or if class ``label`` is new."""
     if classification is None or label not in classification.probabilities or len(classification.probabilities) < 2:
         return {}
     return dict(zip(classification.probabilities, classification.scores.tolist()))

@@ -89,7 +89,7 @@ def fit(training_set: TrainingSet, settings: Settings) -> Fit:
 def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores | None:
     """Score the newest fifth of the messages by a model of the older ones.
 
-    Return None if the newest messages are too few (``select_newest``), or if such a model needs a second training.
+    Return None if the newest messages are too few (``select_newest``), or if the scores would need a second training.
     """
     if (is_newest := select_newest(training_set, learner.settings.spam)) is None:
         return None

@@ -27,7 +27,7 @@ def narrow(counts: np.ndarray) -> np.ndarray:
 
 
 class ClassTotals(NamedTuple):
-    """Sums over all tokens. A score needs these sums and the counts of the message's own tokens."""
+    """Sums over all tokens. A score needs these sums, and the counts of the message's tokens."""
 
     classes: tuple[str, ...]  # sorted names of the C classes that have a message
     documents: np.ndarray  # (C,) N_c
@@ -84,7 +84,7 @@ class SparseRow(NamedTuple):
         return {n: int(tokens[n]) for n in np.flatnonzero(tokens).tolist() if n}
 
     def subtract(self, other: SparseRow) -> SparseRow:
-        """Subtract the counts of ``other``, which are part of these; columns ascend in both."""
+        """Subtract the counts of ``other``, which were added before; columns ascend in both."""
         _, document_counts, occurrences = difference = SparseRow(*map(np.copy, self))
         positions = np.searchsorted(self.columns, other.columns)
         document_counts[positions] -= other.document_counts
@@ -96,7 +96,7 @@ class SparseRow(NamedTuple):
         return SparseRow(*(values[positions] for values in self))
 
     def reindex(self, columns: np.ndarray) -> SparseRow:
-        """Rename each column j to ``columns[j]``; drop it if that is −1."""
+        """Rename each column j to ``columns[j]``; −1 drops the column."""
         moved = self._replace(columns=columns[self.columns])
         if moved.columns.min(initial=0) < 0:
             moved = moved.take(np.flatnonzero(moved.columns >= 0))
@@ -120,12 +120,12 @@ class ClassCounts(NamedTuple):
     rows: tuple[SparseRow, ...]  # (C,)
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
-        """Subtract the counts of ``other``, which are part of these."""
+        """Subtract the counts of ``other``, which were added before."""
         rows = tuple(row.subtract(surplus) for row, surplus in zip(self.rows, other.rows))
         return self._replace(documents=self.documents - other.documents, rows=rows)
 
     def reindex(self, columns: np.ndarray, vocabulary_size: int) -> ClassCounts:
-        """Rename each column j to ``columns[j]``, of another vocabulary; drop it if that is −1."""
+        """Rename each column j to ``columns[j]``, of another vocabulary; −1 drops the column."""
         return self._replace(vocabulary_size=vocabulary_size, rows=tuple(row.reindex(columns) for row in self.rows))
 
     def between(self, first: int, end: int) -> ClassCounts:

@@ -23,7 +23,7 @@ from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
 MAX_READ = 1 << 22  # bytes of mail that each thread holds in memory
 SORTED_AT_ONCE = 1 << 12  # messages whose cells are sorted at a time: some 20 MB
 COUNTED_AT_ONCE = 1 << 18  # cells that are counted at a time: 2 MB, which fit the processor's cache
-MAX_TOKENS = 1 << 18  # in the vocabulary of a thread: some 30 MB
+MAX_TOKENS = 1 << 18  # tokens in the vocabulary of a thread: some 30 MB
 _libc = ctypes.CDLL(None)
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
@@ -34,10 +34,10 @@ class Unread(NamedTuple):
     name: str
     path: str
     why: str
-    missing: bool  # whether the file does not exist
+    is_missing: bool  # whether the file does not exist
 
 
-class Counted(NamedTuple):
+class CountedMessages(NamedTuple):
     """The rows of n messages, and their labels, digests and dates."""
 
     lengths: np.ndarray  # (n,) number of distinct tokens
@@ -50,12 +50,13 @@ class Counted(NamedTuple):
     unread: tuple[Unread, ...] = ()
 
     @staticmethod
-    def join(parts: list[Counted]) -> Counted:
+    def join(parts: list[CountedMessages]) -> CountedMessages:
         """Join the messages of all parts, without the unread ones."""
         numbers, names, digests = np.zeros(0, np.int64), np.zeros(0, np.str_), np.zeros((0, 16), np.uint8)
-        empty = Counted(numbers, numbers.astype(np.int32), numbers.astype(np.uint16), numbers, names, digests, numbers)
+        ids, counts = numbers.astype(np.int32), numbers.astype(np.uint16)
+        empty = CountedMessages(numbers, ids, counts, numbers, names, digests, numbers)
         columns = zip(*(part[:-1] for part in (empty, *parts)))
-        return Counted._make([*map(_concatenate, columns), ()])
+        return CountedMessages._make([*map(_concatenate, columns), ()])
 
 
 class SharedVocabulary:
@@ -89,7 +90,7 @@ class Counter:
         self._reader, self._shared = Reader(options), vocabulary
         self._local, self._shared_ids = Vocabulary(), np.zeros(0, np.int32)
 
-    def count(self, entries: Iterable[Entry]) -> Counted:
+    def count(self, entries: Iterable[Entry]) -> CountedMessages:
         """Read and count labelled messages."""
         if len(self._local) > MAX_TOKENS:
             self._local, self._shared_ids = Vocabulary(), self._shared_ids[:0]
@@ -100,8 +101,8 @@ class Counter:
         parts = [self._reader.read([], self._local)]
 
         def leave_out(name: str, error: Exception) -> None:
-            missing = isinstance(error, OSError) and error.errno in _MISSING
-            unread.append(Unread(name, str(getattr(error, "filename", "")), reason(error), missing))
+            is_missing = isinstance(error, OSError) and error.errno in _MISSING
+            unread.append(Unread(name, str(getattr(error, "filename", "")), reason(error), is_missing))
 
         def read_batch(batch: list[NumberedMessage]) -> tuple[ReadRows, list[int]]:
             rows = self._reader.read([each.raw for each in batch], self._local)
@@ -116,7 +117,7 @@ class Counter:
         new_ids = np.arange(len(self._shared_ids), len(self._local), dtype=np.uint32)
         new = TokenArray.of_packed(*self._local.texts(new_ids))
         self._shared_ids = np.append(self._shared_ids, self._shared.ids(new))
-        return Counted(
+        return CountedMessages(
             np.concatenate([np.diff(part.rows.indptr) for part in parts]),
             self._shared_ids[np.concatenate([part.rows.ids for part in parts])],
             np.concatenate([_narrow(part.rows.counts) for part in parts]),
@@ -133,7 +134,7 @@ def _narrow(counts: np.ndarray) -> np.ndarray:
 
 
 def give_memory_back() -> None:
-    """Return free memory of the allocator to the system; only glibc keeps it."""
+    """Return free memory of the allocator to the system, because glibc would keep this memory."""
     if hasattr(_libc, "malloc_trim"):
         _libc.malloc_trim(0)
 
@@ -148,16 +149,16 @@ class Collection:
 
     def __init__(self) -> None:
         self.vocabulary = SharedVocabulary()
-        self._parts: list[Counted] = []  # messages whose cells are in memory
-        self._runs: list[Counted] = []  # messages whose cells are in files
+        self._parts: list[CountedMessages] = []  # messages whose cells are in memory
+        self._runs: list[CountedMessages] = []  # messages whose cells are in files
         self._n_cells = 0  # in memory
 
-    def add(self, counted: Counted) -> None:
+    def add(self, messages: CountedMessages) -> None:
         """Append messages."""
-        self._parts.append(counted)
-        self._n_cells += len(counted.ids)
+        self._parts.append(messages)
+        self._n_cells += len(messages.ids)
         if self._n_cells > MAX_NUMBERS_IN_MEMORY:
-            self._runs.append(Counted.join(self._parts))
+            self._runs.append(CountedMessages.join(self._parts))
             self._parts, self._n_cells = [], 0
 
     def _renumber(self, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
@@ -182,7 +183,7 @@ class Collection:
 
     def training_set(self) -> TrainingSet:
         """Return the training set of all messages; the collection is empty afterwards."""
-        joined = Counted.join([*self._runs, *self._parts])
+        joined = CountedMessages.join([*self._runs, *self._parts])
         self._runs, self._parts = [], []
         tokens, new_ids = self._renumber(joined.ids)
         order = np.lexsort((joined.positions, *joined.digests.view(">u8").T[::-1]))

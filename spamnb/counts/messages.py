@@ -45,9 +45,9 @@ def join_slices(numbers: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np
 
 
 class Messages(NamedTuple):
-    """n messages, ascending by digest. Copies have the same digest, and are in the order of the sources.
+    """n messages, ascending by digest, which is random. Copies have the same digest, and the order of the sources.
 
-    This order is random, and does not depend on the thread or machine that counted a message.
+    So the order does not depend on the thread or machine that counted a message.
     """
 
     indptr: np.ndarray  # (n + 1,) where the rows begin and end
@@ -71,7 +71,7 @@ class Messages(NamedTuple):
             yield self.rows(numbers[first : first + MESSAGES_AT_ONCE])
 
     def reindex(self, columns: np.ndarray) -> Messages:
-        """Rename each column j to ``columns[j]``; drop it if that is −1."""
+        """Rename each column j to ``columns[j]``; −1 drops the column."""
 
         def parts() -> Iterator[CsrRows]:
             for rows in self.blocks(np.arange(len(self.positions))):

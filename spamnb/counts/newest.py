@@ -30,7 +30,7 @@ def mark_newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.nd
 def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray | None:
     """Return a mask (n,) of the newest messages of a training set without copies and empty classes.
 
-    Return None if there are too few for a test. Without a class ``spam``, each class must have enough messages.
+    Return None if a minimum above is not reached. Without a class ``spam``, each class must reach the minima.
     """
     dates, positions, labels = (
         values[training_set.messages.included]

@@ -20,7 +20,7 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from spamnb.counts.counting import Counted, Counter, SharedVocabulary
+from spamnb.counts.counting import CountedMessages, Counter, SharedVocabulary
 from spamnb.engines.executor import PARTS_AHEAD, ordered_map, parts_of
 from spamnb.errors import ArgumentError, SpamnbError, reason
 from spamnb.reader.options import TOKENS_VERSION, TokenOptions
@@ -56,7 +56,9 @@ def token_versions() -> dict[str, str]:
     }
 
 
-def count_part(part: list[Entry], options: TokenOptions, expected: dict[str, str]) -> tuple[TokenArray, Counted]:
+def count_part(
+    part: list[Entry], options: TokenOptions, expected: dict[str, str]
+) -> tuple[TokenArray, CountedMessages]:
     """Count a part of the mail on a worker. Raise SpamnbError if the worker's versions are not the expected ones."""
     for name, version in token_versions().items():
         if version != expected[name]:
@@ -78,21 +80,21 @@ class Cluster:
 
     def count(
         self, entries: Iterable[Entry], options: TokenOptions, vocabulary: SharedVocabulary
-    ) -> Generator[Counted]:
+    ) -> Generator[CountedMessages]:
         """Yield the counts of each part. Raise SpamnbError if a worker lacks a file that this machine has."""
         executor = self._client.get_executor(pure=False)
 
-        def submit(part: list[Entry]) -> Future[tuple[TokenArray, Counted]]:
+        def submit(part: list[Entry]) -> Future[tuple[TokenArray, CountedMessages]]:
             count = partial(count_part, list(map(_make_absolute, part)), options, token_versions())
             # Dask reports this key if workers died with the part. The key is unique, because Dask runs equal keys once.
             key = f"the part of the mail from {part[0].name} to {part[-1].name} ({uuid4().hex})"
-            future: Future[tuple[TokenArray, Counted]] = executor.submit(count, key=key)
+            future: Future[tuple[TokenArray, CountedMessages]] = executor.submit(count, key=key)
             return future
 
         parts = parts_of(entries, MAX_PART_MESSAGES, MAX_PART_BYTES)
         for tokens, counted in ordered_map(submit, parts, PARTS_AHEAD * max(len(self._client.nthreads()), 1)):
             for message in counted.unread:
-                if message.missing and os.path.exists(message.path):
+                if message.is_missing and os.path.exists(message.path):
                     raise SpamnbError(
                         f"{message.name}: this file exists here, but not on a worker of {self.address}; all workers"
                         " must see the mail's files under the same names"

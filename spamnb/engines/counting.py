@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from spamnb.counts.counting import Collection, Counted, Counter
+from spamnb.counts.counting import Collection, CountedMessages, Counter
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.executor import cores, map_parts
 from spamnb.reader.options import TokenOptions
@@ -29,7 +29,7 @@ def count_parallel(
     """Return the training set of all messages, counted by threads (default: one per processor) or by a cluster."""
     collection, done = Collection(), 0
 
-    def make_counter() -> Callable[[list[Entry]], Counted]:
+    def make_counter() -> Callable[[list[Entry]], CountedMessages]:
         return Counter(options, collection.vocabulary).count
 
     if cluster is None:

@@ -34,14 +34,14 @@ MIN_MESSAGES = 10  # of spam, and of all others: with fewer, no probability is a
 _BINS_PER_UNIT = 24.0  # bins per unit of asinh(margin / _SCALE)
 _SCALE = 0.25  # nats: below this margin all bins have nearly the same width
 _KNEE, _KNEE_MESSAGES = 1.0, 1000.0  # nats, and nats times messages: docs/experiments.md#calibration
-# Nats. The prior is two imagined messages: one of the class with this margin, one of another class with minus this.
+# Nats. The prior is two imagined messages: one of the class with this margin, one of another class with its negative.
 _PRIOR_MARGIN = 2.0
 _ROUNDS = 12  # of trust and curve in turn: after more rounds a flatter curve explains the wrong labels
 _MAX_LOG_ODDS = 16.0  # nats, so that no probability is 0 or 1
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
-    """Return each class's score less the log-sum-exp of the others', (n, C) in nats; 0 for a single class.
+    """Return each class's score less the log-sum-exp of the other scores, (n, C) in nats; 0 for a single class.
 
     >>> margins(np.array([[1.0, 3.0]]))
     array([[-2.,  2.]])
@@ -144,7 +144,7 @@ def fit(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSA
         return Calibration(slope, signs * curve.intercept, np.full(2, curve.knee), noise)
     curves = [_fit_curve(*each, prior) for each in zip(counts, unscored)]
     slope, intercept, knee = np.array([(each.slope, each.intercept, each.knee) for each in curves]).reshape(-1, 3).T
-    # Each curve is fitted to all messages. Only wrong labels of its own class are added, so each label counts once.
+    # Each curve is fitted to all messages. Only wrong labels of the curve's class are added, so each label counts once.
     noise = _estimate_noise(sum(each.wrong_own for each in curves), int(counts[:, 0].sum()), prior)
     return Calibration(slope, intercept, knee, noise)
 

@@ -19,7 +19,7 @@ the wrong labels, because they have the largest gradients (Bootkrajang and Kabá
 regression and its applications", ECML 2012).
 
 Contributions are whole multiples of UNIT, because the sum of whole numbers does not depend on their order. The loops
-are in C, ``core/fit.c``, and run without Python's lock.
+are in C, ``core/fit.c``, and run without the GIL.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from spamnb.core.fit import FitRows
 # docs/experiments.md#correction has the figures that decided.
 PENALTY = 500.0  # C of messages that are fitted together
 LEARNING_PENALTY = 50.0  # C of a message that is learned alone: it may change less, because all others stay unchanged
-NEGLIGIBLE = 0.1  # nats: a smaller coefficient becomes 0 if there are many classes, or one message is learned
+NEGLIGIBLE = 0.1  # nats: a smaller coefficient becomes 0 with three or more classes, and when a message is learned
 HARD = 0.5  # nats: a message with a coefficient of this size is a hard example
 UNIT = 2.0**-16  # nats: the unit of contributions and weights
 TOLERANCE = 0.01  # nats: a pass that changes no coefficient by more is the last

@@ -17,14 +17,14 @@ from spamnb.formulas.softmax import log_softmax
 
 
 def with_first_of_two(activation: np.ndarray) -> np.ndarray:
-    """Return the activations (n, C) of all classes. Those of two classes are passed as (n, 1), without the first."""
+    """Return the activations (n, C) of all classes. For two classes ``activation`` lacks the first."""
     return activation if activation.shape[1] > 1 else np.column_stack([np.zeros(len(activation)), activation])
 
 
 class CrossEntropy:
     """E for rows X (n, d) with the class numbers ``codes`` (n,). ``share`` (n,) is s, and ``penalty`` is λ.
 
-    w is flat: d weights and a constant for each activation. Two classes have one activation, C classes have C.
+    w is flat: d weights and a constant for each activation. Two classes have one activation, C > 2 classes have C.
 
     >>> error = CrossEntropy(np.array([[1.0], [-1.0]]), np.array([1, 0]), np.array([0.5, 0.5]), 0.0, classes=2)
     >>> value, gradient = error(np.array([0.0, 0.0]))

@@ -2,7 +2,7 @@
 
 The actions are the classes, and ``unsure``. A right verdict costs 0, a wrong one 1, except that the verdict spam for
 good mail costs λ: 99, 9 or 1 by ``strictness``. ``unsure`` costs u = ``unsure_cost`` for every class. With two classes
-the verdict is spam if p(spam) > max(λ/(1+λ), 1 − u/λ). Without a class of spam it is the most probable class.
+the verdict is spam if p(spam) > max(λ/(1+λ), 1 − u/λ). Without a class of spam the verdict is the most probable class.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Loss:
             return [UNSURE] * len(np.atleast_2d(probabilities))
         loss, names = self.matrix(classes, spam), [*classes, UNSURE]
         if spam in classes:
-            loss[names.index(spam)] += 1e-12  # so that it loses a tie
+            loss[names.index(spam)] += 1e-12  # so that spam loses a tie
         actions = least_loss(np.atleast_2d(probabilities), loss)
         is_sufficient = np.broadcast_to(enough, actions.shape)
         verdicts = [names[action] for action in actions]

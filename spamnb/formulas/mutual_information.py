@@ -61,7 +61,7 @@ def _entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 def top_columns(values: np.ndarray, k: int, tokens: Sequence[str]) -> np.ndarray:
     """Return the k columns with the highest values, the highest first. Ties are in the order of their tokens.
 
-    So the same training messages select the same tokens in any order, although the numbers of columns depend on it.
+    So the selected tokens do not depend on the order of the training messages, on which the columns depend.
 
     >>> top_columns(np.array([1.0, 3.0, 1.0]), 2, ["beta", "gamma", "alpha"]).tolist()
     [1, 2]

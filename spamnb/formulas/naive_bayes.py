@@ -3,8 +3,8 @@
     multinomial  φ_jc = (T_jc + α) / (T_c + αV)        (boolean models have N_jc in place of T_jc)
     Bernoulli    θ_jc = (N_jc + α) / (N_c + 2α)
 
-T_jc is the count of token j in class c, T_c = Σ_j T_jc, V the number of different tokens; N_jc is the number of
-documents of class c that have token j, N_c the number of its documents. All logarithms are natural.
+T_jc is the count of token j in class c, T_c = Σ_j T_jc, and V the number of different tokens. N_c is the number of
+documents of class c, and N_jc the number of documents of class c that have token j. All logarithms are natural.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
 
 
 def pooling_parameters(pooling: str, classes: int, n_groups: int) -> Pooling:
-    """Return the parameters of the loops, which are in C, ``core/pool.c``, and run without Python's lock."""
+    """Return the parameters of the loops, which are in C, ``core/pool.c``, and run without the GIL."""
     return Pooling(classes, n_groups, pooling == "sum", INFORMATION_EXPONENT, GROUP_EXPONENT, PRIOR_WEIGHT)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 @np.errstate(invalid="ignore")
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """Return exp(score) of each class divided by their sum, (…, C). It is NaN if all scores are −∞.
+    """Return exp(score) of each class divided by their sum, (…, C); NaN if all scores are −∞.
 
     >>> softmax(np.log([1.0, 3.0]))
     array([0.25, 0.75])
@@ -18,7 +18,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 @np.errstate(invalid="ignore")
 def log_softmax(scores: np.ndarray) -> np.ndarray:
-    """Return the logarithm of ``softmax``, (…, C) in nats. It is exact even if the probability underflows.
+    """Return the logarithm of ``softmax``, (…, C) in nats, exact even if the probability underflows.
 
     >>> log_softmax(np.array([0.0, 1000.0])).tolist()
     [-1000.0, 0.0]

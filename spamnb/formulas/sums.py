@@ -25,15 +25,15 @@ import numpy as np
 # another, rounding leaves a share of 1e-16. A share of 1e-12 has four exact digits.
 MIN_UNEXPLAINED_SHARE = 1e-12
 MAX_ROUNDING = 1e-9  # share of the squares of all rows: a sum further below zero is no rounding error
-# If squares overflow, the sums contain inf or NaN, and the models raise an error.
-_overflow_shows = np.errstate(over="ignore", invalid="ignore")
+# Squares that overflow become inf or NaN, for which the models raise an error.
+_allow_overflow = np.errstate(over="ignore", invalid="ignore")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassSums:
-    """Rows per class (C,), or their weight, and the sums of their columns (C, V).
+    """The number or weight of the rows of each class, (C,), and the sums of the columns, (C, V).
 
-    Categorical features have a column per category, side by side: ``categories[j]`` columns for feature j.
+    A categorical feature j has ``categories[j]`` columns, one per category.
     """
 
     documents: np.ndarray
@@ -71,7 +71,7 @@ class ClassSums:
         return ClassSums(self.documents + other.documents, self.columns + other.columns, self.categories)
 
     def __sub__(self, other: ClassSums) -> ClassSums:
-        """Return the sums without the rows of ``other``. Raise ValueError if it has larger sums."""
+        """Return the sums without the rows of ``other``. Raise ValueError if ``other`` has larger sums."""
         documents, columns = subtract(self.documents, other.documents), subtract(self.columns, other.columns)
         return ClassSums(documents, columns, self.categories)
 
@@ -114,7 +114,7 @@ class Scatter:
         return self.mean.shape[1]
 
     @classmethod
-    @_overflow_shows
+    @_allow_overflow
     def from_rows(
         cls,
         X: np.ndarray,
@@ -139,7 +139,7 @@ class Scatter:
                 scatter[c] = np.einsum("ij,ij->j", weighted, rows) if diagonal else weighted.T @ rows
         return cls(documents, mean, scatter)
 
-    @_overflow_shows
+    @_allow_overflow
     def __add__(self, other: Scatter) -> Scatter:
         """Return the sums of both sets of rows."""
         documents = self.documents + other.documents
@@ -148,9 +148,9 @@ class Scatter:
         scatter = self.scatter + other.scatter + self._outer(shift, self.documents * share)
         return Scatter(documents, self.mean + shift * share[:, None], scatter)
 
-    @_overflow_shows
+    @_allow_overflow
     def __sub__(self, other: Scatter) -> Scatter:
-        """Return the sums without the rows of ``other``, which must be among them.
+        """Return the sums without the rows of ``other``, which must have been added before.
 
         The result is exact up to rounding, and exactly zero for a class that loses all its weight. Raise ValueError if
         ``other`` has more weight or more scatter.

@@ -15,15 +15,15 @@ from collections.abc import Sequence
 import numpy as np
 
 DOUBTFUL = 0.5  # a label with less trust is more likely wrong than right
-SWAP_TEST_MESSAGES = 10  # first messages whose mean trust shows swapped classes: a few wrong labels do not lower it
+SWAP_TEST_MESSAGES = 10  # the first messages: a few wrong labels do not bring their mean trust below DOUBTFUL
 # The prior of ε: PRIOR_NOISE of PRIOR_MESSAGES imagined labels are wrong (docs/experiments.md#wrong-labels). People
-# teach one message at a time, and a few wrong labels must not change ε much. A training set has enough labels for ε.
+# teach one message at a time, and a few wrong labels must not change ε much. A training set has enough labels to fit ε.
 PRIOR_NOISE = 0.05
 PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING = 200.0, 1.0
 
 
 def trust(probability: np.ndarray, noise: float | np.ndarray) -> np.ndarray:
-    """Return the probability that each label is right; arrays of one shape, or that broadcast to one.
+    """Return the probability that each label is right.
 
     >>> trust(np.array([0.5, 0.05, 0.001]), 0.05).round(3)
     array([0.95 , 0.5  , 0.019])

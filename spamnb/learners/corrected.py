@@ -41,7 +41,7 @@ from spamnb.store.hard_examples import HardExample
 from spamnb.store.records import LearnedMessage, put_learned, read_learned
 from spamnb.store.store import Store
 
-if TYPE_CHECKING:  # importing it would slow down the classification of one message
+if TYPE_CHECKING:  # the import would slow down the classification of one message
     from spamnb.counts.training_set import TrainingSet
 
 # Passes over all messages, number of folds, and passes over the other messages of a fold. 30 passes are no more
@@ -95,7 +95,7 @@ class Corrected(Learner):
             scores = self.naive_bayes.leave_one_out_scores(trusted)
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
         solution = _solve(trusted, scores, noise, passes)
-        left_out = _score_folds(solution, trusted, folds, fold_passes)  # these contain only the fitted share of offsets
+        left_out = _score_folds(solution, trusted, folds, fold_passes)  # with only the fitted share of the offsets
         left_out += (offset_scale(classes) - offset_scale(classes, fitted=True)) * scores
         doubtful_scores = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
         correction = CorrectionFit(solution.contributions, solution.weights, _find_hardest(solution, trusted))
@@ -176,7 +176,7 @@ class Corrected(Learner):
     def _fit(
         self, store: Store, examples: Sequence[HardExample], noise: float, penalty: float
     ) -> list[tuple[dict[str, int], float]]:
-        """Fit messages, which have scores of the same classes, without changing the contributions of any others.
+        """Fit messages, which have scores of the same classes, without changing the contributions of other messages.
 
         Return for each message the change of its contribution in units, by class, and the largest change of its
         coefficients in nats.
@@ -240,7 +240,7 @@ def _negate(units: Mapping[str, int]) -> dict[str, int]:
 def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple[TrainingSet, TrainingSet | None]:
     """Return the trusted and the doubtful messages, where ``is_doubtful`` (n,) is a mask.
 
-    All messages count as trusted if too few of a class are (``MIN_TRUSTED_SHARE``).
+    All messages count as trusted if too few messages of a class are trusted (``MIN_TRUSTED_SHARE``).
     """
     labels = training_set.included_labels()
     trusted = np.bincount(labels[~is_doubtful], minlength=len(training_set.counts.classes))
@@ -293,7 +293,7 @@ def _make_problem(training_set: TrainingSet, offsets: np.ndarray) -> Problem:
 
 def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
     """Return scores (n, C) of each message, with a correction that is fitted without the messages of its fold."""
-    from concurrent.futures import ThreadPoolExecutor  # not needed to classify a message
+    from concurrent.futures import ThreadPoolExecutor  # only training needs this import
 
     problem = solution.problem
     fold = training_set.stratified_folds(folds)
@@ -315,7 +315,7 @@ def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, pas
         scores[inside] = problem.scores(inside, weights)
 
     n_threads = min(os.cpu_count() or 1, folds, MAX_COPIED_BYTES // max(solution.weights.nbytes, 1))
-    with ThreadPoolExecutor(max(n_threads, 1)) as executor:  # the loops in C run without Python's lock
+    with ThreadPoolExecutor(max(n_threads, 1)) as executor:  # the loops in C run without the GIL
         list(executor.map(leave_out, range(folds)))
     return scores
 

@@ -33,7 +33,7 @@ from spamnb.store.arrays import put_arrays, read_arrays, read_vectors
 from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
 
-if TYPE_CHECKING:  # importing it would slow down the classification of one message
+if TYPE_CHECKING:  # the import would slow down the classification of one message
     from spamnb.counts.training_set import TrainingSet
 
 N_FOLDS = 10  # folds that are left out in turn; the embedding is fitted once, to all messages
@@ -55,7 +55,7 @@ class EmbeddedModel(Learner):
         training_set = training_set.select_columns(training_set.columns_by_hash())
         classes = training_set.counts.classes
         matrix = training_set.matrix()
-        assert self.settings.embedding is not None  # settings.py requires it of these models
+        assert self.settings.embedding is not None  # settings.py requires an embedding of these models
         embedding = fit_embedding(self.settings.embedding, matrix, training_set.tokens)
         vectors = np.zeros((len(training_set.tokens), embedding.vectors.shape[1]), np.float32)
         vectors[embedding.columns] = embedding.vectors
@@ -125,7 +125,7 @@ class EmbeddedModel(Learner):
             raise SpamnbError(f"{store.path}: a {self.settings.model_type} model learns only after its training")
         if names is None or not _is_list_of_names(names):
             raise Damaged("dense_classes in table meta are not a list of names")
-        width = (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]  # the dimensions of the embedding
+        width = (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]  # number of dimensions of the embedding
         second = (width,) if self.settings.model_type == "gaussian" else (width, width)
         shapes = {"dense_documents": (), "dense_first": (width,), "dense_second": second}
         for name, dimensions in shapes.items():

@@ -27,14 +27,14 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MAX_LINE_BYTES = 1 << 20  # of a line in a file of vectors: a longer one is damaged, and is not read into memory
+MAX_LINE_BYTES = 1 << 20  # of a line in a file of vectors: a longer line is damaged, and is not read into memory
 
 
 def embed(vectors: np.ndarray, occurrences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vector x (d,) of one message, and the shares (k,) of its tokens in it: x = shares @ vectors.
+    """Return the vector x (d,) of one message, and the shares (k,) of the tokens: x = shares @ vectors.
 
-    ``vectors`` (k, d) are the vectors of its tokens, and ``occurrences`` (k,) the counts of its tokens. This function
-    uses numpy alone, because an import of scipy would slow down the classification of one message.
+    ``vectors`` (k, d) are the vectors of the message's tokens, and ``occurrences`` (k,) the counts. This function uses
+    numpy alone, because an import of scipy would slow down the classification of one message.
 
     >>> x, shares = embed(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, 1]))
     >>> x.tolist(), shares.tolist()
@@ -158,7 +158,7 @@ def _read_lines(path: str, words: Container[str]) -> Iterator[tuple[str, np.ndar
                     vector = np.array([float(field) for field in fields[1:]])
                 except ValueError:
                     vector = np.array([np.nan])
-                if not (abs(vector) <= np.finfo(np.float32).max).all():  # the range of the model file; NaN fails too
+                if not (abs(vector) <= np.finfo(np.float32).max).all():  # the type in the model file; NaN fails, too
                     raise SpamnbError(f"{path}:{number}: not a word and {width} numbers")
                 yield word, vector
     except OSError as error:

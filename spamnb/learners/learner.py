@@ -14,7 +14,7 @@ from spamnb.settings import Settings
 from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
 
-if TYPE_CHECKING:  # importing these would slow down the classification of one message
+if TYPE_CHECKING:  # these imports would slow down the classification of one message
     from spamnb.counts.training_set import TrainingSet
     from spamnb.store.hard_examples import HardExample
 
@@ -50,7 +50,7 @@ class BatchScores(NamedTuple):
 
 
 def _subtract_rival(weights: np.ndarray, p: np.ndarray, label: int | None) -> np.ndarray:
-    """Return the weights (k,) for class ``label``, or for the likeliest class, less those for its likeliest rival."""
+    """Return the weights (k,) for class ``label`` or the likeliest class, less the weights for the likeliest other."""
     order = np.argsort(-p, kind="stable")
     label = order[0] if label is None else label
     return weights[label] - weights[order[int(label == order[0])]] if len(order) > 1 else weights[label]
@@ -77,8 +77,8 @@ class CorrectionFit(NamedTuple):
 class NewestScores(NamedTuple):
     """The newest messages of a training set, scored by a model of the older ones (counts/newest.py)."""
 
-    since: int  # when the first of them was received, in seconds since 1970
-    rows: np.ndarray  # (m,) their positions among the included messages of the training set
+    since: int  # time of arrival of the first of these messages, in seconds since 1970
+    rows: np.ndarray  # (m,) positions of these messages among the included messages of the training set
     scores: np.ndarray  # (m, C) nats
 
 
@@ -139,11 +139,12 @@ class Learner:
         raise NotImplementedError
 
     def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[LearnedMessage]:
-        """Add messages to the parameters beside the counts, which include them already; return their records.
+        """Add messages to the parameters that are not counts, and return their records.
 
-        ``noise`` is the share of wrong labels from which the trust in the labels was computed.
+        The counts already include the messages. ``noise`` is the share of wrong labels from which the trust in the
+        labels was computed.
         """
         return [LearnedMessage(message.label, bins_by_class(message.scores)) for message in messages]
 
     def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
-        """Subtract a message from the parameters beside the counts, which still include it."""
+        """Subtract a message from the parameters that are not counts. The counts still include the message."""

@@ -23,12 +23,12 @@ from spamnb.reader.evidence import GROUPS
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.store.store import Store
 
-if TYPE_CHECKING:  # importing it would slow down the classification of one message
+if TYPE_CHECKING:  # the import would slow down the classification of one message
     from spamnb.counts.training_set import LabelledRows, TrainingSet
 
 N_FOLDS = 10  # folds that are left out in turn, for Bernoulli models with sums over the whole vocabulary
 MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages is not -inf, because scores would be NaN
-BATCH_MESSAGES = 256  # scored together: few enough that their counts fit the processor's cache
+BATCH_MESSAGES = 256  # messages scored together: the counts of their tokens fit the processor's cache
 
 
 class NaiveBayes(Learner):
@@ -125,7 +125,7 @@ class NaiveBayes(Learner):
     ) -> np.ndarray:
         """Return log P(token | class) in nats, (C, k); for Bernoulli, the log-odds that the token is present.
 
-        ``document_counts`` (N_jc) and ``occurrences`` (T_jc), (C, k), are counts of k tokens; a model needs only one.
+        ``document_counts`` (N_jc) and ``occurrences`` (T_jc), (C, k), are counts of k tokens; a model uses one of them.
         """
         if self.settings.model_type == "bernoulli":
             return token_log_odds(document_counts, totals.documents, self.settings.alpha)
@@ -157,15 +157,15 @@ class NaiveBayes(Learner):
         groups: np.ndarray,
         pooling: str | None = None,
     ) -> Pooled:
-        """Pool the evidence of n messages, by the ``pooling`` of the settings if it is None."""
+        """Pool the evidence of n messages. ``pooling`` None is the pooling of the settings."""
         counts = rows.counts if self.settings.model_type == "multinomial" else None
         return pool(log_likelihoods, counts, rows.indptr, intercepts, groups, pooling or self.settings.pooling)
 
 
 def _score_messages(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:
-    """Return scores of all messages, in threads, because C and numpy run without Python's lock."""
+    """Return scores of all messages, in threads, because C and numpy run without the GIL."""
     included = np.flatnonzero(training_set.messages.included)
-    from concurrent.futures import ThreadPoolExecutor  # not needed to classify a message
+    from concurrent.futures import ThreadPoolExecutor  # only training needs this import
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
         scores = executor.map(

@@ -14,7 +14,7 @@ from spamnb.store.database import checked_rows, int_between, parse_json
 from spamnb.store.rows import MAX_COUNT
 from spamnb.store.store import HASH_IN_LIST, REVISION, Store
 
-VECTOR = np.dtype("<f4")  # of a token, in table tokens
+VECTOR = np.dtype("<f4")  # of the vectors in table tokens
 ARRAY = "array:"  # prefix of the keys of arrays in table meta
 
 
@@ -53,7 +53,7 @@ def read_vectors(store: Store, tokens: Sequence[str]) -> dict[str, np.ndarray]:
 
 
 def all_vectors(store: Store) -> np.ndarray | None:
-    """Return the vectors (V, d) of all tokens, ascending by hash, or None; a token without one has 0."""
+    """Return the vectors (V, d) of all tokens, ascending by hash, or None; a token without a vector has 0."""
     with store.reading():
         vectors = _parse_vectors(store.execute("SELECT coalesce(vector, x'') FROM tokens ORDER BY hash").fetchall())
         dense = np.zeros((len(vectors), max(map(len, vectors), default=0)), VECTOR)

@@ -51,7 +51,7 @@ class Database:
 
     @classmethod
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
-        """Open the database at ``path``. If there is none and ``writable``, create one that only its owner can read."""
+        """Open the database at ``path``. Create a missing file if ``writable``; only its owner can read it."""
         name = str(path)
         if name == ":memory:":  # several threads may use it, but only one at a time
             return cls(name, sqlite3.connect(name, isolation_level=None, check_same_thread=False))
@@ -168,7 +168,7 @@ class Database:
     def _describe_error(cls, error: Exception, file: str) -> str:
         """Return the problem and the remedy. A message of SQLite is escaped, because it can quote the file."""
         remedy = cls.REMEDY if cls._has_own_id(file) else "name another file"
-        problem = escape(str(error)[:100])[:160]  # escaping makes it longer
+        problem = escape(str(error)[:100])[:160]  # escaping makes the text longer
         if isinstance(error, sqlite3.OperationalError):
             if getattr(error, "sqlite_errorname", "") in LOCKED:
                 return "another process keeps writing to it; try again"
@@ -219,7 +219,7 @@ def _open_connection(name: str, writable: bool) -> sqlite3.Connection:
     else:
         connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten
         connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: the log is emptied after some ten messages
-        connection.execute("PRAGMA journal_size_limit = 4000000")  # bytes: the same
+        connection.execute("PRAGMA journal_size_limit = 4000000")  # bytes of these pages
     return connection
 
 

@@ -164,7 +164,7 @@ class _Parser:
         token, label = np.array(self.cells, np.intp).reshape(-1, 2).T
         vectors = None
         if self.vectors:
-            with np.errstate(over="ignore"):  # who reads the store checks that vectors are finite
+            with np.errstate(over="ignore"):  # vectors are checked for infinity when they are read from the store
                 vectors = np.array(self.vectors, VECTOR).reshape(len(positions), -1)
             vectors = vectors[np.unique(positions, return_index=True)[1]]
         return Snapshot(
@@ -183,7 +183,7 @@ class _Parser:
 
 
 def parse_export(lines: Iterable[str], name: str) -> Snapshot:
-    """Return the model that ``export`` wrote; raise SpamnbError with the number of the first line of other origin."""
+    """Return the model that ``export`` wrote; raise SpamnbError with the number of the first wrong line."""
     meta: dict[str, Any] | None = None
     parser = _Parser()
     for number, line in enumerate(lines, 1):

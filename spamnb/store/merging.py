@@ -46,7 +46,7 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
     for snapshot, name in zip(models, names):
         for key in _EQUAL_KEYS:
             if snapshot.meta.get(key) != first.get(key):
-                raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only equal settings add up")
+                raise SpamnbError(f"{name}: its {key} differs from the {key} of {names[0]}; only equal settings add up")
         if snapshot.arrays:
             raise SpamnbError(f"{name}: {_NO_SUM}")
 

@@ -58,7 +58,7 @@ def read_months(store: Store) -> dict[int, int]:
 
 
 def prune(store: Store, months: int) -> int:
-    """Delete the tokens of at most one message that no message learned in the last ``months`` has; return their number.
+    """Delete tokens that at most one message has, and no message of the last ``months``; return their number.
 
     This month counts as one of the months.
     """

@@ -26,11 +26,11 @@ class LearnedMessage(NamedTuple):
     label: str
     bins: dict[str, int] | None  # by class, its bin in the calibration's histogram; None for a message of training
     contribution: Mapping[str, int] = MappingProxyType({})  # units by class, added to the weights of its tokens
-    # Units by which hard examples changed when it was learned, by the number of the example and by class.
+    # Units by which hard examples changed when the message was learned, by the number of the example and by class.
     changes: Mapping[int, Mapping[str, int]] = MappingProxyType({})
 
     def facts(self) -> dict[str, Any]:
-        """Return all fields but its class, for a row or a line of an export."""
+        """Return all fields but the class, for a row or a line of an export."""
         contribution = {name: n for name, n in self.contribution.items() if n}
         facts = {"bins": self.bins, "contribution": contribution or None, "changes": dict(self.changes) or None}
         return {name: fact for name, fact in facts.items() if fact is not None}

@@ -19,7 +19,7 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 
-DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
+DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # indices of ``Cells.figures``
 MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_UNITS = (1 << 31) - 1  # of a weight
 MAX_FIGURES = 1 << 16  # token × class of a table with zeros: 1.5 MB, which fit the processor's cache
@@ -50,7 +50,7 @@ class Cells(NamedTuple):
     def sum(cls, token: np.ndarray, label: np.ndarray, figures: np.ndarray) -> Cells:
         """Make cells from figures in any order; figures of the same token and class are added up."""
         key = token.astype(np.int64) << 16 | label
-        order = np.argsort(key, kind="stable")  # parts that are sorted already are merged
+        order = np.argsort(key, kind="stable")  # a stable sort merges parts that are sorted already
         key, token, label, figures = key[order], token[order], label[order], figures[:, order]
         first = np.flatnonzero(np.append(True, np.diff(key) > 0)[: len(key)])
         sums = np.add.reduceat(figures, first, axis=1) if len(first) else figures

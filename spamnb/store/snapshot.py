@@ -32,7 +32,7 @@ from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, add_messages, read_stored_messages
 
 MESSAGES_AT_ONCE = 1 << 14  # rows of table messages in memory: some 10 MB
-COPIED_PAGES = 8  # in one step: fewer than any model has, so that the first step is never the last
+COPIED_PAGES = 8  # in one step of the backup: fewer than any model has, so that the first step is never the last
 STALE_SECONDS = 86_400  # an unfinished file that did not change for a day is of a killed process
 
 
@@ -87,14 +87,14 @@ def write_sums(
     """
     sums, size = np.zeros((2, len(classes)), np.int64), 0
 
-    def packed() -> Iterator[tuple[TokenArray, PackedCells]]:
+    def pack_batches() -> Iterator[tuple[TokenArray, PackedCells]]:
         nonlocal sums, size
         for batch, cells in tokens:
             size += len(batch)
             sums += np.stack([cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)])
             yield batch, cells.pack(len(batch), store.path)
 
-    insert_tokens(store, packed())
+    insert_tokens(store, pack_batches())
     blobs = [class_histogram.tobytes() for class_histogram in histogram.astype(HISTOGRAM)]
     update = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
     with store.writing():
@@ -190,7 +190,7 @@ def atomic_replace(
     when the old model is locked, to add these messages. If this process is killed, the old model stays.
 
     Raise ModelExists if there is a model at the start or at the end of the block (unless ``force``), and SpamnbError if
-    there is another file.
+    the file is no model.
     """
     target = Path(path)
     check_replaceable(target, force=force)

@@ -103,7 +103,7 @@ class Store(Database):
 
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False, base: Store | None = None) -> Self:
-        """Open the model at ``path``, and add it to the open model ``base``, or to the one that the file names.
+        """Open the model at ``path``, and add it to the open model ``base``, or to the base that the file names.
 
         Raise SpamnbError, one line, if there is no file or if it is not a model.
         """
@@ -124,21 +124,21 @@ class Store(Database):
         return store
 
     def _attach(self, base: Store | None = None) -> None:
-        """Add this file to the open model ``base``, or to the one that the file names."""
+        """Add this file to the open model ``base``, or to the base that the file names."""
         with self.reading():
             path = self.state.meta.get(BASE)
         if base is None and path is not None:
             if type(path) is not str:
                 raise SpamnbError(f"{self.path}: {BASE} in table meta is no path; name another file")
             if not Path(path).is_file():
-                raise SpamnbError(f"{self.path}: adds to {escape(path)}, where no model is; restore that one")
+                raise SpamnbError(f"{self.path}: adds to {escape(path)}, where no model is; restore that model")
             base, self._closes_base = Store.open(path), True
         self.base = base
         if base is not None and base.base is not None:
             raise SpamnbError(f"{self.path}: adds to {base.path}, which adds to another model itself")
 
     def addition(self) -> dict[str, Any]:
-        """Return the settings of a new file that adds to this one, which must not add to another itself."""
+        """Return the settings of a new file that adds to this file, which must have no base."""
         with self.reading():
             if self.base is not None:
                 raise SpamnbError(f"{self.path}: adds to {self.base.path} itself, so nothing can be added to it")
@@ -147,7 +147,7 @@ class Store(Database):
             return {BASE: path, **{key: self.state.meta.get(key) for key in BASE_KEYS}}
 
     def _check_is_sum(self) -> None:
-        """Raise SpamnbError if other models cannot add to this one."""
+        """Raise SpamnbError if this model cannot be a base."""
         model_type = self.state.meta.get("model_type")
         if model_type not in BASE_MODELS:
             raise SpamnbError(f"{self.path}: nothing can be added to a {model_type} model")

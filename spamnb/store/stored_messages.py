@@ -20,8 +20,8 @@ from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_class_n
 from spamnb.store.store import Store
 
 DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-messages
-MAX_MB = 100_000  # of the setting: positions stay far below MAX_SUM
-MAX_SHARE = 1 / 16  # of the bound: a larger message is not stored, because it would replace hundreds of others
+MAX_MB = 100_000  # megabytes of the bound: positions stay far below MAX_SUM
+MAX_SHARE = 1 / 16  # of the bound: a larger message is not stored, because it would replace hundreds of messages
 LEVEL = 1  # of zlib: half the time of level 6, and 6 % more bytes
 ROW_BYTES = 100  # of a row beside its message: digest, its index, class and time
 _SELECT = (
@@ -103,10 +103,7 @@ def store_message(store: Store, digest: bytes, label: str, raw: bytes, taught_at
 
 
 def is_public(store: Store) -> bool:
-    """Return whether everybody on this machine can read the file, as users of a shared model must.
-
-    A public file must not have whole messages.
-    """
+    """Return whether everybody on this machine can read the file, which then must not have whole messages."""
     return store.file != ":memory:" and bool(os.stat(store.file).st_mode & stat.S_IROTH)
 
 
@@ -149,8 +146,8 @@ def measure_stored(store: Store) -> StorageUse:
 def count_learned(store: Store) -> dict[str, int]:
     """Return by class how many different messages were learned one by one.
 
-    Messages that were learned before the last training are counted if they are stored. A sum of models that learned the
-    same message counts it once.
+    Messages that were learned before the last training are counted if they are stored. A message that several models
+    learned counts once in the sum of these models.
     """
     with store.reading():
         rows = store.execute(

@@ -19,12 +19,12 @@ from spamnb.store.database import Database
 from spamnb.store.rows import DOCUMENTS, Cells
 from spamnb.store.state import SIZE, State
 
-MAX_ROWS = 200_000  # in memory beside the whole table, because hostile mail always has new words
-MAX_CELLS = 2_000_000  # row × class of the rows beside the whole table: 48 MB
+MAX_ROWS = 200_000  # rows in memory, apart from a table that is read as a whole: hostile mail always has new words
+MAX_CELLS = 2_000_000  # row × class of these rows: 48 MB
 MAX_TABLE_CELLS = 8_000_000  # row × class of a table that is read as a whole: 192 MB
 MAX_REVISIONS = 64  # of a file, whose changes are in memory; a thread that is further behind reads its rows again
 MAX_CHANGED_FIGURES = 100_000  # of a change in memory; learning a message of two classes changes some 3,000
-MANY_TOKENS = 4_000  # more are of several messages: 1,500 messages of SpamAssassin have at most 1,155 tokens
+MANY_TOKENS = 4_000  # a look-up of more is of several messages: 1,500 messages of SpamAssassin had up to 1,155
 
 Rows = tuple[np.ndarray, np.ndarray]  # hashes (k,) of tokens, and their figures (k, C, 3)
 
@@ -46,7 +46,7 @@ class SharedTable:
     """The whole table and the last changes of a file, which all connections of one process share."""
 
     def __init__(self) -> None:
-        # By the revision after a change: the revision before the change, and the changed rows. One thread writes.
+        # By the revision after a change: the revision before the change, and the changed rows. Only one thread writes.
         self._changes: dict[bytes, tuple[bytes, list[Rows]]] = {}
         self._lock = Lock()
         self._sums: np.ndarray | None = None  # of the classes when the table was read; equal sums have equal rows
@@ -106,7 +106,7 @@ class TokenTable:
 
     @property
     def is_full(self) -> bool:
-        """Whether more rows are in memory than allowed; never while changes wait to be written."""
+        """Whether more rows are in memory than allowed; False while changes wait to be written."""
         rows = len(self._place_of_hash)
         return (rows > MAX_ROWS or rows * self.classes > MAX_CELLS) and not self._is_changed.any()
 
@@ -118,7 +118,7 @@ class TokenTable:
         """
         places = np.full(len(hashes), -1)
         if len(self._table_hashes):
-            order = np.argsort(hashes)  # to sort 20,000 hashes and find them takes 1.2 ms, unsorted 3.4 ms
+            order = np.argsort(hashes)  # sorting and finding 20,000 hashes takes 1.2 ms, finding them unsorted 3.4 ms
             indices = np.searchsorted(self._table_hashes, hashes[order])
             indices = np.minimum(indices, len(self._table_hashes) - 1)
             places[order] = np.where(self._table_hashes[indices] == hashes[order], indices, -1)

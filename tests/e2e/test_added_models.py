@@ -70,7 +70,7 @@ def test_what_cannot_be_added_is_told_in_a_line(base: Path, tmp_path: Path) -> N
     with pytest.raises(SpamnbError, match=r"adds to the model .*; load the other model instead"):
         SpamClassifier.load(user)
     base.rename(tmp_path / "gone")
-    assert "base, where no model is; restore that one" in run("classify", "-m", user, stdin=raw).stderr
+    assert "base, where no model is; restore that model" in run("classify", "-m", user, stdin=raw).stderr
 
 
 def test_upgrade_learns_again_what_was_taught_once_the_base_has_other_tokens(base: Path, tmp_path: Path) -> None:

@@ -165,9 +165,9 @@ def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path
     with pytest.raises(SpamnbError, match=f"other: {refused}"):
         Classifier.open(tmp_path / "user")
     (tmp_path / "other").unlink()
-    with pytest.raises(SpamnbError, match=r"user: adds to .*other, where no model is; restore that one"):
+    with pytest.raises(SpamnbError, match=r"user: adds to .*other, where no model is; restore that model"):
         Classifier.open(tmp_path / "user")
     with Store.open(shared["boolean"]) as base, user_of(shared["boolean"]) as user:
         snapshots = [read_snapshot(user.store), read_snapshot(base)]
-    with pytest.raises(SpamnbError, match="b: its base differs from that of a"):
+    with pytest.raises(SpamnbError, match="b: its base differs from the base of a"):
         merge_models(snapshots, ["a", "b"])

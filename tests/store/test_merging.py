@@ -27,5 +27,5 @@ def test_merging_is_learning_both() -> None:
 def test_merging_tells_what_was_learned_twice_and_refuses_other_kinds() -> None:
     model = read_snapshot(make_model(mail(2)).store)
     assert merge_models([model, model], ["a", "b"])[1] == 4
-    with pytest.raises(SpamnbError, match="b: its alpha differs from that of a"):
+    with pytest.raises(SpamnbError, match="b: its alpha differs from the alpha of a"):
         merge_models([model, read_snapshot(make_model(mail(2), alpha=1.0).store)], ["a", "b"])
