@@ -157,8 +157,8 @@ static bool may_read(struct walk *walk) {
     return is_within;
 }
 
-/* Adds each reading of a part that a mail reader may choose. Of several fields with one name, programs read the first or the
- * last one. At a line that is no field, programs end the header section or read on. */
+/* Adds each reading of a part that a mail reader may choose. Of several fields with one name, programs read the first
+ * or the last one. At a line that is no field, programs end the header section or read on. */
 static void add_readings(struct walk *walk, entity_list *parts, span text, const char *default_type) {
     struct reader *reader = walk->reader;
     struct section section = read_section(reader, text);

@@ -6,8 +6,7 @@
 
 enum { PAGE = 256 }; /* characters */
 
-/* The properties of a block of 256 characters. If all characters have the same properties, bytes contains the properties
- * once. */
+/* The properties of a block of 256 characters. If all 256 are alike, bytes has the properties of one. */
 struct page {
     const struct character *characters[PAGE];
     uint8_t bytes[];
