@@ -336,20 +336,20 @@ class Classifier:
         if not classes:
             unsure = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, (), spam=spam, threshold=threshold)
             return [unsure._replace(truncations=each) for each in truncations]
-        scored = self.learner.score(self.store, names, rows)
-        calibrated = self.store.calibration().probabilities(scored.scores)
-        probabilities = towards_prior(calibrated, totals.documents, scored.shares)
+        batch = self.learner.score(self.store, names, rows)
+        calibrated = self.store.calibration().probabilities(batch.scores)
+        probabilities = towards_prior(calibrated, totals.documents, batch.shares)
         enough = has_enough_messages(totals.documents, self.settings.spam_column(classes))
-        verdicts = loss.verdicts(classes, probabilities, spam, enough & (scored.shares >= 0.5))
+        verdicts = loss.verdicts(classes, probabilities, spam, enough & (batch.shares >= 0.5))
         column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:
             log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
-        posteriors = scored.posterior().tolist() if posterior else [()] * n
+        posteriors = batch.posterior().tolist() if posterior else [()] * n
         results = []
         for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
             label = int(column[i]) if of_spam else None
-            evidence, corrections = scored.evidence(i, probabilities[i], tokens, label) if tokens != 0 else ([], ())
+            evidence, corrections = batch.evidence(i, probabilities[i], tokens, label) if tokens != 0 else ([], ())
             results.append(
                 Classification(
                     verdicts[i],
@@ -357,7 +357,7 @@ class Classifier:
                     dict(zip(classes, posteriors[i])),
                     odds,
                     list(map(Evidence._make, evidence)),
-                    scored.scores[i],
+                    batch.scores[i],
                     enough,
                     truncations[i],
                     corrections,
@@ -412,7 +412,7 @@ class Classifier:
         classification: Classification | None = None,
         taught_at: int | None = None,
     ) -> bool:
-        """Add one message to a class, or move it there from another class.
+        """Add one message to a class, or move it from another class to this one.
 
         The file also keeps the compressed message, within a bound, so that ``train --force`` can learn it again.
 

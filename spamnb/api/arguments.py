@@ -187,7 +187,7 @@ def count_threads(n_jobs: int | None) -> int:
 
 @contextmanager
 def open_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterator[Cluster | None]:
-    """Open the Dask cluster ``dask``, or yield None if it is None. Raise SpamnbError if ``workers`` is given, too.
+    """Open the Dask cluster ``dask``; None yields None. Raise SpamnbError if ``dask`` and ``workers`` are given.
 
     >>> with open_cluster("tcp://10.0.0.1:8786", 2, print):
     ...     pass

@@ -160,7 +160,7 @@ class Evaluation(Report):
         Returns
         -------
         McNemar
-            For each of the two evaluations the number of messages that only it classified correctly, and the p-value.
+            For each of the two evaluations the number of messages that only this one classified correctly, and p.
 
         Raises
         ------

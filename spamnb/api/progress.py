@@ -19,14 +19,14 @@ def show_progress(activity: str, is_shown: bool = True) -> Iterator[Callable[[in
     if not is_shown or not _is_visible():
         yield lambda done: None
         return
-    start = drawn = monotonic()
+    start = last_update = monotonic()
     width = 0
 
     def show(done: int) -> None:
-        nonlocal drawn
-        if monotonic() - drawn >= DRAWING_INTERVAL:
-            drawn = monotonic()
-            draw(f"{activity} {done:,} messages, {done / (drawn - start):,.0f}/s")
+        nonlocal last_update
+        if monotonic() - last_update >= DRAWING_INTERVAL:
+            last_update = monotonic()
+            draw(f"{activity} {done:,} messages, {done / (last_update - start):,.0f}/s")
 
     def draw(line: str) -> None:
         nonlocal width

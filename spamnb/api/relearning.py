@@ -34,7 +34,7 @@ class Relearning:
             if self._has_model:
                 with Store.open(path) as old:
                     self.n_not_stored = count_not_stored(old)
-        except SpamnbError:  # not a readable model; atomic_replace raises an error if it must not be replaced
+        except SpamnbError:  # not a readable model; atomic_replace raises an error if the file must stay
             self._has_model = False
 
     @property

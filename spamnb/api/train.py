@@ -194,12 +194,12 @@ class TrainingReport(Report):
         lines = [f"  wrong: {is_wrong.sum():,} of {len(truth):,} ({format_percent(100 * is_wrong.mean())} %){unsure}"]
         is_good = truth != spam
         if not is_good.all():
-            lost, let_through = (verdict[is_good] == spam).mean(), (verdict[~is_good] != spam).mean()
+            lost_share, missed_share = (verdict[is_good] == spam).mean(), (verdict[~is_good] != spam).mean()
             unsure_spam = is_unsure[~is_good].mean()  # unsure spam is delivered: let through, but not wrong
-            line = f"  good mail lost {format_percent(100 * lost)} %"
-            line += f", spam let through {format_percent(100 * let_through)} %"
+            line = f"  good mail lost {format_percent(100 * lost_share)} %"
+            line += f", spam let through {format_percent(100 * missed_share)} %"
             if unsure_spam:
-                called_good = format_percent(100 * (let_through - unsure_spam))
+                called_good = format_percent(100 * (missed_share - unsure_spam))
                 line += f" ({called_good} % called good, {format_percent(100 * unsure_spam)} % unsure)"
             lines.append(line)
         return lines
@@ -322,10 +322,10 @@ class Training:
         unreadable, settings = SkippedMessages(self.tell), self.settings
         relearning = Relearning(self.model, SkippedMessages(self.tell))
         with handle_end_signals(), show_progress("Reading", self.progress) as show:
-            counted = self._count(unreadable, show)
-            check(counted, relearning)
-            training_set = prepare(counted)
-            self._check_classes(counted.counts.classes, training_set.counts.classes, relearning)
+            all_copies = self._count(unreadable, show)
+            check(all_copies, relearning)
+            training_set = prepare(all_copies)
+            self._check_classes(all_copies.counts.classes, training_set.counts.classes, relearning)
             with atomic_replace(
                 self.model, settings.as_meta(), force=self.force, catch_up=relearning.catch_up
             ) as store:
@@ -335,9 +335,9 @@ class Training:
                 relearning.catch_up(store)
         for line in relearning.notes():
             self.tell(line)
-        for name in sorted({*counted.counts.classes} - {*training_set.counts.classes}):
+        for name in sorted({*all_copies.counts.classes} - {*training_set.counts.classes}):
             self.tell(f"all messages of class {name!r} are also in a later class, and count only for the later class")
-        read, conflicts = int(counted.counts.documents.sum()), counted.count_in_several_classes()
+        read, conflicts = int(all_copies.counts.documents.sum()), all_copies.count_in_several_classes()
         sources = (*self.options.command_line(), *self.sources)
         return TrainingReport(
             self.model, settings, estimate(fitted, settings), read, unreadable.count, conflicts, sources
@@ -351,14 +351,14 @@ class Training:
             mail = find_labelled_entries(self.sources, unreadable, self.options)
             return count_parallel(mail, self.settings.tokens, unreadable, show, self.workers, cluster)
 
-    def _check_classes(self, counted: Sequence[str], classes: tuple[str, ...], relearning: Relearning) -> None:
+    def _check_classes(self, all_classes: Sequence[str], classes: tuple[str, ...], relearning: Relearning) -> None:
         """Raise SpamnbError if the classes are too few or too similar.
 
-        ``counted`` are the classes before copies were removed, ``classes`` the classes after it.
+        ``all_classes`` are the classes before copies were removed, ``classes`` the classes after that.
         """
         from spamnb.training import check_classes
 
-        if len(classes) == 1 < len(counted) and not self.one_class:
+        if len(classes) == 1 < len(all_classes) and not self.one_class:
             name = f"class {classes[0]!r}"
             raise SpamnbError(f"all messages of the other classes are in {name} too: each class needs mail of its own")
         if classes or not relearning.stored_digests():
@@ -415,7 +415,7 @@ def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
     try:
         with Store.open(model) as store:
             classes = {*store.totals().classes}
-    except SpamnbError:  # not a readable model; atomic_replace raises an error if it must not be replaced
+    except SpamnbError:  # not a readable model; atomic_replace raises an error if the file must stay
         return
     replaced = f"{model}: its classes are {', '.join(sorted(classes))}"
     for name in sorted(labels - classes):

@@ -155,10 +155,10 @@ class MailVectorizer(MessageEstimator, Transformer):
             Occurrences of each token, or 1 if ``binary``.
         """
         self._check_fitted()
-        counted, hashes = self._count(X, self._make_settings(TokenOptions).tokens), self.tokens_.hashes
-        columns = np.minimum(np.searchsorted(hashes, counted.tokens.hashes), len(hashes) - 1)
-        has_column = hashes[columns] == counted.tokens.hashes
-        training_set = counted.select_columns(np.flatnonzero(has_column))
+        messages, hashes = self._count(X, self._make_settings(TokenOptions).tokens), self.tokens_.hashes
+        columns = np.minimum(np.searchsorted(hashes, messages.tokens.hashes), len(hashes) - 1)
+        has_column = hashes[columns] == messages.tokens.hashes
+        training_set = messages.select_columns(np.flatnonzero(has_column))
         return self._format_output(self._make_matrix(training_set, columns[has_column]), X)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:

@@ -20,7 +20,7 @@ class Word(NamedTuple):
 
 
 class InformativeWord(NamedTuple):
-    """A token, its mutual information with the class in bits, and the class in which it is likeliest."""
+    """A token, its mutual information with the class in bits, and the class in which the token is likeliest."""
 
     token: str
     value: float

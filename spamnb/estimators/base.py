@@ -340,7 +340,7 @@ class BaseClassifier(ClassifierMixin):
 
     # input --------------------------------------------------------------------------------------------
     def _check_X(self, X: Any) -> Any:
-        """Return X as a numpy array or CSR array. Raise an error if its columns are not those of the training rows."""
+        """Return X as a numpy array or CSR array. Raise an error if its columns differ from the training columns."""
         self._check_fitted()
         names, expected = feature_names(X), getattr(self, "feature_names_in_", None)
         if names is not None and expected is not None and not np.array_equal(names, expected):
@@ -392,7 +392,7 @@ class BaseClassifier(ClassifierMixin):
         Parameters
         ----------
         X : array or CSR array of shape (n_samples, n_features)
-            Rows to classify. They are not checked.
+            Rows to classify, which are not checked.
 
         Returns
         -------

@@ -292,7 +292,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     def _compute_coefficients(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the weights (C, d) and constants (C,) of log P(c|x), up to a term that is the same for all classes.
 
-        They are computed from x−m, so that a mean far from zero causes no rounding errors.
+        Both are computed from x−m, so that a mean far from zero causes no rounding errors.
         """
         mean, whitener, means = self._whiten_means()
         weights = means @ whitener

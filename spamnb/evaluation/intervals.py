@@ -106,7 +106,7 @@ def roc_estimates(steps: RocCounts, replicates: int = REPLICATES, seed: int = 0)
 
     sm% at HM_LIMIT has an interval only from 3,688 good messages on. With fewer, more than 1/40 of the replicates have
     none of the 0.1 % of good mail with the highest scores, and the interval is too narrow. With 500 and 1,000 good
-    messages it contained the true rate only 65 and 81 times in 100.
+    messages the interval contained the true rate only 65 and 81 times in 100.
     """
     ham, spam = int(steps.ham.sum()), int(steps.spam.sum())
     if not ham or not spam:

@@ -39,7 +39,7 @@ def confusion_matrix(truth: ArrayLike, verdicts: ArrayLike, n_classes: int) -> N
 
 
 class PrecisionRecall(NamedTuple):
-    """Per class, (C,): precision, recall, F1 and the number of its messages."""
+    """Per class, (C,): precision, recall, F1 and the number of messages."""
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]
@@ -151,7 +151,7 @@ def misordered_share(steps: RocCounts) -> NDArray[np.float64]:
 
 
 def one_minus_roca(is_spam: ArrayLike, scores: ArrayLike) -> float:
-    """Return 1-ROCA% = 100 × (1 − area under the ROC), exactly. It is NaN if a class is empty."""
+    """Return 1-ROCA% = 100 × (1 − area under the ROC), exactly; NaN if a class is empty."""
     return 100.0 * float(misordered_share(roc_counts(is_spam, scores)))
 
 
@@ -206,8 +206,8 @@ def log_loss(truth: ArrayLike, probabilities: ArrayLike) -> float:
 def reliability_table(truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None) -> list[Bin]:
     """Return the reliability table over bins of equal width.
 
-    The table compares the probability of the class ``positive`` with the share of its messages. Without ``positive`` it
-    compares the largest probability of each message with the share of messages whose likeliest class is the true class.
+    The table compares the probability of the class ``positive`` with the share of its messages. If ``positive`` is
+    None, the largest probability of each message is compared with the share of messages whose likeliest class is true.
     """
     true, p = np.asarray(truth), np.asarray(probabilities)
     if positive is None:

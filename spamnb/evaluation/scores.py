@@ -1,7 +1,7 @@
 """The scores file: a line per message, for spreadsheets, other programs, and comparisons of runs.
 
-The columns are name, truth, verdict, ``score:CLASS`` in nats for each class, and ``p:CLASS`` for each class. They are
-separated by tabs, or by commas if the file's name ends in ``.csv``. Unprintable characters of a name are escaped.
+The columns are name, truth, verdict, ``score:CLASS`` in nats for each class, and ``p:CLASS`` for each class. Columns
+are separated by tabs, or by commas if the file's name ends in ``.csv``. Unprintable characters of a name are escaped.
 """
 
 from __future__ import annotations

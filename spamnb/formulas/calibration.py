@@ -166,7 +166,7 @@ def _estimate_noise(wrong: float, messages: int, prior: float) -> float:
 def label_trust(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the trust (n,) in the ``labels`` (n,) of messages, and the share of wrong labels.
 
-    Each of the ``scores`` (n, C), in nats, is by a model without the message. A calibration is fitted to them.
+    Each of the ``scores`` (n, C), in nats, is by a model without the message. A calibration is fitted to the scores.
 
     >>> margins = np.linspace(-20, 20, 100)
     >>> labels = (margins > 0).astype(int)

@@ -69,7 +69,7 @@ class Problem(NamedTuple):
     ) -> int:
         """Fit the messages ``visits`` (m,), ascending, in at most ``passes`` passes; return the number of passes.
 
-        ``contributions`` (n, C - 1) and their sums by token, ``weights`` (V, C - 1), are changed in place. They are
+        ``contributions`` (n, C - 1) and their sums by token, ``weights`` (V, C - 1), are changed in place. Both are
         int64, in UNIT, for all classes but the first. A coefficient below ``least`` nats becomes 0.
         """
         parameters = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}

@@ -53,8 +53,8 @@ MANY_PASSES = 2, 2, 1
 MAX_COPIED_BYTES = 1 << 27  # bounds the folds that are solved at the same time, each with a copy of the weights
 MAX_TRAINING_EXAMPLES = 100  # hard examples of a training: with 300 the model is no more accurate
 PASSES_OF_OLDER = 3  # passes over the older messages: their model only scores the newest ones, and is not stored
-# Nats of log-odds for each nat of pooled score, if there are many classes. With two classes it is half as much, because
-# their scores are s and −s, whose difference is 2s. On mail the best value for two classes is 2.6 to 3.5.
+# Nats of log-odds for each nat of pooled score, if there are many classes. With two classes the scale is half as large,
+# because the scores are s and −s, whose difference is 2s. On mail the best value for two classes is 2.6 to 3.5.
 MANY_CLASS_SCALE = 6.0
 # With more than two classes the correction is fitted to this share of the offset, because left-out scores are more
 # certain than scores of future mail (docs/experiments.md#many-classes).
@@ -191,8 +191,8 @@ class Corrected(Learner):
             np.array([[each.offsets[name] for name in classes] for each in examples]),
             np.array([classes.index(each.label) for each in examples]),
         )  # fmt: skip
-        learned = [read_learned(store, each.digest) for each in examples]
-        old_units = [[each.contribution.get(name, 0) if each else 0 for name in classes[1:]] for each in learned]
+        records = [read_learned(store, each.digest) for each in examples]
+        old_units = [[each.contribution.get(name, 0) if each else 0 for name in classes[1:]] for each in records]
         contributions, weights = np.array(old_units), np.ascontiguousarray(store.weights(tokens, classes)[1:].T)
         visits = np.arange(len(examples))
         problem.ascend(visits, noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE)
@@ -208,8 +208,8 @@ def _select_trusted(store: Store, messages: Sequence[NewMessage]) -> list[int]:
     good messages were learned before 300 spams. If all spams had contributions, 6 % of good mail was lost.
     """
     state = store.combined
-    scored = state.histogram[state.present, 0].sum(axis=1)
-    if (scored < state.totals.documents / 2).any():
+    n_scored = state.histogram[state.present, 0].sum(axis=1)
+    if (n_scored < state.totals.documents / 2).any():
         return []
     return [i for i, each in enumerate(messages) if each.label in each.scores and each.trust >= DOUBTFUL]
 
@@ -323,7 +323,7 @@ def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, pas
 def offset_scale(classes: int, fitted: bool = False) -> float:
     """Return the nats of offset for each nat of naive Bayes' pooled score.
 
-    With ``fitted``, return the scale for fitting the correction. It is smaller if there are more than two classes.
+    With ``fitted``, return the scale for fitting the correction, which is smaller with three or more classes.
 
     >>> offset_scale(2), offset_scale(2, fitted=True), round(offset_scale(3, fitted=True), 9)
     (3.0, 3.0, 2.8)

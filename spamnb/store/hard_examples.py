@@ -31,7 +31,7 @@ class HardExample(NamedTuple):
     digest: bytes
     label: str
     offsets: Mapping[str, float]  # by class, in nats: its scores by naive Bayes alone when it was learned
-    hashes: np.ndarray  # (k,) of its tokens, which are all in the model
+    hashes: np.ndarray  # (k,) hashes of the tokens, which are all in the model
     number: int = 0  # of its row; 0 before it is stored
 
 

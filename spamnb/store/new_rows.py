@@ -1,7 +1,7 @@
 """Insert many rows into table ``tokens`` without a statement for each row, which takes 2 µs.
 
-The core lays the rows out as SQLite stores them, in a temporary database that has only this table. SQLite copies them
-from there.
+The core lays the rows out as SQLite stores them, in a temporary database that has only this table, and SQLite
+copies them from this database.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ class Cells(NamedTuple):
     def counts(self, classes: Sequence[str], documents: np.ndarray, vocabulary_size: int) -> ClassCounts:
         """Return the sums of classes, whose names may be in any order."""
         order = sorted(range(len(classes)), key=classes.__getitem__)
-        counted = np.flatnonzero(self.figures[DOCUMENTS])
-        by_class = counted[np.argsort(self.label[counted], kind="stable")]
+        nonzero = np.flatnonzero(self.figures[DOCUMENTS])
+        by_class = nonzero[np.argsort(self.label[nonzero], kind="stable")]
         bounds = np.searchsorted(self.label[by_class], np.arange(len(classes) + 1))
         parts = [by_class[bounds[c] : bounds[c + 1]] for c in order]
         rows = tuple(SparseRow(self.token[part], *self.figures[:WEIGHT, part]) for part in parts)

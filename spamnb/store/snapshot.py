@@ -49,7 +49,7 @@ class Snapshot(NamedTuple):
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     vectors: np.ndarray | None = None  # (V, d) one vector per token
     stored: Sequence[StoredMessage] = ()  # learned messages, whole; the oldest first
-    months: Mapping[int, int] = MappingProxyType({})  # by hash of a token, the last month in which it was learned
+    months: Mapping[int, int] = MappingProxyType({})  # by hash of a token, the last month of learning it
 
     @property
     def counts(self) -> ClassCounts:
@@ -213,7 +213,7 @@ def atomic_replace(
             store.execute("PRAGMA synchronous = OFF")
             yield store
             store.execute("PRAGMA journal_mode = WAL")
-        with open(fresh, "rb") as file:  # it must be on the disk before it becomes the model
+        with open(fresh, "rb") as file:  # the file must be on the disk before it becomes the model
             os.fsync(file.fileno())
         try:
             os.link(fresh, target)  # unlike a rename, a link never replaces a model that another process wrote

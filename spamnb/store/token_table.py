@@ -113,7 +113,7 @@ class TokenTable:
     def find_places(self, hashes: np.ndarray, state: State, *, add: bool = False) -> np.ndarray:
         """Return the places (k,) of the tokens with these hashes; rows that are not in memory are read.
 
-        If the whole table is in memory, tokens that it lacks have the place −1, a row of zeros; with ``add`` they get
+        If the whole table is in memory, tokens outside of it have the place −1, a row of zeros; with ``add`` they get
         rows that can be changed.
         """
         places = np.full(len(hashes), -1)
