@@ -331,7 +331,7 @@ span skip_comments(span value) {
 struct parameters read_parameters(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
     piece_list pieces[N_PARAMETERS] = {0};
-    span texts[N_PARAMETERS] = {0}, tail = skip_comments(truncate_text(value, MAX_PARAMETER_BYTES)), main = tail;
+    span other_boundary = {0}, texts[N_PARAMETERS] = {0}, tail = skip_comments(truncate_text(value, MAX_PARAMETER_BYTES)), main = tail;
     while (!is_empty(tail) && *tail.at != ';' && !is_space(*tail.at))
         tail.at++;
     main.end = tail.at;
@@ -348,6 +348,8 @@ struct parameters read_parameters(struct reader *reader, span value) {
         for (size_t i = 0; i < N_PARAMETERS; i++)
             if (is_same_any_case(base, span_of_text(PARAMETER_NAMES[i])))
                 add_piece(reader, &pieces[i], span_between(base.end, name.end), text);
+        if (is_same_any_case(name, span_of_text(PARAMETER_NAMES[BOUNDARY])))
+            other_boundary = text;
     }
     for (size_t i = 0; i < N_PARAMETERS; i++) {
         if (pieces[i].count)
@@ -355,6 +357,8 @@ struct parameters read_parameters(struct reader *reader, span value) {
         if (find(texts[i], LITERAL("=?")))
             texts[i] = decode_words(reader, texts[i]);
     }
-    return (struct parameters){copy_lower(arena, main), texts[CHARSET], texts[BOUNDARY], texts[NAME], texts[FILENAME],
-                               texts[DELSP]};
+    if (is_same(other_boundary, texts[BOUNDARY]))
+        other_boundary = (span){0};
+    return (struct parameters){copy_lower(arena, main), texts[CHARSET],  texts[BOUNDARY], texts[NAME],
+                               texts[FILENAME],         texts[DELSP], other_boundary};
 }

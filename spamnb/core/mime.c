@@ -93,6 +93,7 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
         .filename = truncate_text(filename, MAX_FILENAME),
         .deletes_spaces = is_same_any_case(type_parameters.delsp, LITERAL("yes")),
         .boundary = type_parameters.boundary,
+        .other_boundary = type_parameters.other_boundary,
         .body = body,
     };
     entity.display = display_of(&entity);
@@ -157,6 +158,12 @@ static bool may_read(struct walk *walk) {
     return is_within;
 }
 
+static void add_part(struct walk *walk, entity_list *parts, struct entity entity, size_t header_bytes) {
+    *LIST_ADD(&walk->reader->arena, parts) = entity;
+    walk->n_parts++;
+    walk->read_left -= header_bytes < walk->read_left ? header_bytes : walk->read_left;
+}
+
 /* Adds each reading of a part that a mail reader may choose. Of several fields with one name, programs read the first
  * or the last one. At a line that is no field, programs end the header section or read on. */
 static void add_readings(struct walk *walk, entity_list *parts, span text, const char *default_type) {
@@ -172,10 +179,12 @@ static void add_readings(struct walk *walk, entity_list *parts, span text, const
         size_t header_bytes = size_of(span_between(text.at, body.at));
         for (size_t type = 0; type <= n_types; type++)
             for (size_t encoding = 0; encoding <= n_encodings && may_read(walk); encoding++) {
-                *LIST_ADD(&reader->arena, parts) =
+                struct entity entity =
                     describe_part(reader, types[type], encodings[encoding], disposition, body, default_type);
-                walk->n_parts++;
-                walk->read_left -= header_bytes < walk->read_left ? header_bytes : walk->read_left;
+                add_part(walk, parts, entity, header_bytes);
+                entity.boundary = entity.other_boundary;
+                if (entity.display == AS_MULTIPART && !is_empty(entity.boundary) && may_read(walk))
+                    add_part(walk, parts, entity, header_bytes);
             }
     }
 }

@@ -40,7 +40,7 @@ struct entity {
     span content_type, charset, encoding, disposition, filename;
     enum display display; /* how a mail reader shows the part */
     bool deletes_spaces; /* DelSp=yes: a space before a line end is deleted with the line end (RFC 3676) */
-    span boundary, body;
+    span boundary, other_boundary, body; /* other_boundary: that of struct parameters */
 };
 
 typedef LIST(struct entity) entity_list;
@@ -208,6 +208,7 @@ span value_of(struct reader *reader, const struct section *section, span name, b
 struct parameters {
     span main; /* the value before its first semicolon or space, in lower case */
     span charset, boundary, name, filename, delsp;
+    span other_boundary; /* the last boundary=, if it is not the boundary: programs read one of them */
 };
 
 /* Returns a value without comments at its beginning and without blanks at both ends. */

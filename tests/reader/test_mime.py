@@ -103,6 +103,25 @@ def test_a_boundary_line_separates_whatever_stands_before_it(gap: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "boundaries",
+    [
+        "boundary=real; boundary*=utf-8''decoy",
+        "boundary*=utf-8''decoy; boundary=real",
+        "boundary*0=de; boundary=real; boundary*1=coy",
+        "boundary=decoy; boundary=real",
+        "boundary=real; boundary=decoy",
+    ],
+)
+def test_no_boundary_hides_what_another_one_shows(boundaries: str) -> None:
+    seen, hidden = base64.b64encode(b"buy pills").decode(), base64.b64encode(b"minutes").decode()
+    part = "Content-Transfer-Encoding: base64\n\n"
+    body = f"--real\n{part}{seen}\n--decoy\n{part}{hidden}\n--decoy--\n--real--\n"
+    raw = f"Content-Type: multipart/mixed; {boundaries}\n\n{body}"
+    texts = "".join(parse(raw.encode()).texts)
+    assert "buy pills" in texts and "minutes" in texts
+
+
+@pytest.mark.parametrize(
     "kind",
     [
         '"text/html"', "text/html,", "text/html\0", "TEXT/HTML (page)", "text/htm", "text/xhtml",
