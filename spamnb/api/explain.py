@@ -138,12 +138,13 @@ class Explanation(Report):
         """Return lines with the probabilities of the likeliest classes, and the threshold of spam."""
         result = self.classification
         model = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
+        threshold = format_probability(self.settings.loss.threshold)
         return [
             f"  {name}: probability {format_probability(result.probabilities[name])}"
             + (f", before calibration {result.posterior[name]:.4g} ({model})" if verbose else "")
             for name in self._rank_classes()[:SHOWN_CLASSES]
         ] + [
-            f"  mail is called {name} above {format_probability(self.settings.loss.threshold)}"
+            f"  mail is called {name} if its probability of {name} is above {threshold}"
             for name in result.probabilities
             if name == self.settings.spam and len(result.probabilities) == 2
         ]

@@ -16,7 +16,7 @@ class Report:
     """
 
     def __repr__(self) -> str:
-        first_line = str(self).strip().splitlines()[0]
+        first_line, _, _ = str(self).strip().partition("\n")
         return f"<{type(self).__name__}: {first_line.rstrip()}>"
 
     def _repr_html_(self) -> str:

@@ -26,7 +26,7 @@ class ClassFigures(NamedTuple):
 
 
 class SpamFigures(NamedTuple):
-    """Figures of good mail lost (hm) and spam let through (sm)."""
+    """Figures of good mail lost (hm) and spam let through (sm). ROCA is the area under the ROC curve."""
 
     hm: Estimate
     sm: Estimate

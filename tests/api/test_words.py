@@ -31,3 +31,10 @@ def test_other_programs_get_the_class_of_each_telling_word() -> None:
         "likeliest": {"ham": [{"token": "lunch", "probability": 0.5}]},
         "informative": [{"token": "pills", "bits": 0.25, "class": "spam"}],
     }
+
+
+def test_a_report_without_a_line_has_a_representation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "1")
+    report = WordsReport({"ham": []}, [])
+    assert not str(report).strip()
+    assert repr(report) == "<WordsReport: >"
