@@ -244,7 +244,7 @@ def check_curves(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(path) as store:
         with store.reading():
             state = store.state
-            wanted = calibration.fit(state.histogram[state.present], state.sums[state.present, 0])
+            wanted = calibration.fit(state.histogram[state.nonempty_classes], state.sums[state.nonempty_classes, 0])
         for found, expected in zip(store.calibration(), wanted, strict=True):
             np.testing.assert_array_equal(found, expected)
     with monkeypatch.context() as patch, Classifier.open(path) as reader:

@@ -83,7 +83,7 @@ class Problem(NamedTuple):
         self.rows.take_out(*self[1:], messages, contributions, weights)
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1) without them."""
+        """Return the scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1) of other messages."""
         return self.rows.scores(*self[1:], messages, weights, unit=UNIT)
 
     def sizes(self, contributions: np.ndarray) -> np.ndarray:

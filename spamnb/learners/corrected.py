@@ -208,7 +208,7 @@ def _select_trusted(store: Store, messages: Sequence[NewMessage]) -> list[int]:
     good messages were learned before 300 spams. If all spams had contributions, 6 % of good mail was lost.
     """
     state = store.combined
-    n_scored = state.histogram[state.present, 0].sum(axis=1)
+    n_scored = state.histogram[state.nonempty_classes, 0].sum(axis=1)
     if (n_scored < state.totals.documents / 2).any():
         return []
     return [i for i, each in enumerate(messages) if each.label in each.scores and each.trust >= DOUBTFUL]

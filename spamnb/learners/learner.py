@@ -50,7 +50,7 @@ class BatchScores(NamedTuple):
 
 
 def _subtract_rival(weights: np.ndarray, p: np.ndarray, label: int | None) -> np.ndarray:
-    """Return the weights (k,) for class ``label`` or the likeliest class, less the weights for the likeliest other."""
+    """Return the weights (k,) for ``label`` or the likeliest class, less the weights for the likeliest other class."""
     order = np.argsort(-p, kind="stable")
     label = order[0] if label is None else label
     return weights[label] - weights[order[int(label == order[0])]] if len(order) > 1 else weights[label]

@@ -24,7 +24,7 @@ BASE = "base"  # in table meta, the path of the model that a file adds to
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 BASE_MESSAGES = 60  # learned messages that weigh as much as a base: docs/experiments.md#learned-messages-of-a-user
-_MAX_FITTED = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
+_MAX_PARAMETER = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class State:
         classes = checked_rows(
             "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
             id=int_between(MAX_CLASSES - 1), calibration=bytes, documents=int_between(MAX_COUNT),
-            document_counts=int_between(MAX_SUM), occurrences=int_between(MAX_SUM), slope=_is_fitted,
-            intercept=_is_fitted, knee=_is_knee,
+            document_counts=int_between(MAX_SUM), occurrences=int_between(MAX_SUM), slope=_is_parameter,
+            intercept=_is_parameter, knee=_is_knee,
         )  # fmt: skip
         if [row[1] for row in classes] != list(range(len(classes))):
             raise Damaged("numbers in table classes that are not in order")
@@ -66,7 +66,7 @@ class State:
         return cls(meta, {row[0]: row[1] for row in classes}, sums, histogram, curves)
 
     @cached_property
-    def present(self) -> np.ndarray:
+    def nonempty_classes(self) -> np.ndarray:
         """The numbers of the classes with messages, in the order of the class names."""
         names = sorted(name for name, number in self.class_ids.items() if self.sums[number, 0])
         return np.array([self.class_ids[name] for name in names], np.intp)
@@ -75,21 +75,21 @@ class State:
     def totals(self) -> ClassTotals:
         """The sums over all tokens of the classes with messages."""
         names = list(self.class_ids)
-        classes = tuple(names[number] for number in self.present.tolist())
-        documents, document_counts, occurrences = self.sums[self.present].T
+        classes = tuple(names[number] for number in self.nonempty_classes.tolist())
+        documents, document_counts, occurrences = self.sums[self.nonempty_classes].T
         return ClassTotals(classes, documents, document_counts, occurrences, self.meta[SIZE])
 
     @cached_property
     def calibration(self) -> Calibration:
         """The calibration of the classes with messages: as it was written, or fitted now if the sums changed since."""
         if self.curves is None:
-            return calibration.fit(self.histogram[self.present], self.sums[self.present, 0])
-        slope, intercept, knee = self.curves[self.present].T
+            return calibration.fit(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
+        slope, intercept, knee = self.curves[self.nonempty_classes].T
         return Calibration(slope, intercept, knee, self.meta[NOISE])
 
     def check_calibration(self) -> None:
         """Raise Damaged if the curves differ from a fit to the histograms."""
-        fitted = calibration.fit(self.histogram[self.present], self.sums[self.present, 0])
+        fitted = calibration.fit(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
         pairs = zip(self.calibration, fitted)
         if not all(np.allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-3) for a, b in pairs):
             raise Damaged("curves in table classes that do not fit its histograms")
@@ -149,7 +149,7 @@ class State:
     def fitted_curves(self) -> np.ndarray:
         """The curves of the calibration by class number, (C, 3)."""
         curves = np.tile(NO_CURVE, (len(self.class_ids), 1))
-        curves[self.present] = np.stack(self.calibration[:3], axis=1)
+        curves[self.nonempty_classes] = np.stack(self.calibration[:3], axis=1)
         return curves
 
     def write(self, database: Database) -> None:
@@ -164,14 +164,14 @@ class State:
         database.executemany("UPDATE meta SET value = ? WHERE key = ?", figures)
 
 
-def _is_fitted(value: Any) -> bool:
-    """Return whether a value can be a number of a curve."""
-    return type(value) is float and abs(value) < _MAX_FITTED
+def _is_parameter(value: Any) -> bool:
+    """Return whether a value can be a slope or an intercept."""
+    return type(value) is float and abs(value) < _MAX_PARAMETER
 
 
 def _is_knee(value: Any) -> bool:
     """Return whether a value can be a knee. The knee of infinitely many messages is 1 nat."""
-    return _is_fitted(value) and value >= 1
+    return _is_parameter(value) and value >= 1
 
 
 def _parse_histograms(blobs: list[bytes]) -> np.ndarray:

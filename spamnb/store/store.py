@@ -450,7 +450,9 @@ class Store(Database):
                     raise Damaged("sums of tokens that differ from the sums in table classes")
                 rows = dict(zip(counts.classes, counts.rows))
                 self._frequencies = [rows[name].frequencies() for name in state.class_ids]
-            by_class = [{n: k for n, k in self._frequencies[c].items() if n and k} for c in state.present.tolist()]
+            by_class = [
+                {n: k for n, k in self._frequencies[c].items() if n and k} for c in state.nonempty_classes.tolist()
+            ]
             return [{0: state.meta[SIZE] - sum(numbers.values()), **numbers} for numbers in by_class]
 
     def write_changes(self) -> None:
