@@ -209,7 +209,6 @@ class Collection:
         del joined, new_ids
         training_set = TrainingSet(tokens, messages.class_counts(tuple(classes.tolist()), len(tokens)), messages)
         columns = training_set.columns_by_hash()
-        repeats = np.flatnonzero(
-            np.diff(tokens.hashes[columns]) == 0
-        )  # a model has one of two tokens with equal hashes
+        # A model has only one of two tokens with equal hashes.
+        repeats = np.flatnonzero(np.diff(tokens.hashes[columns]) == 0)
         return training_set.select_columns(np.delete(columns, repeats + 1)) if len(repeats) else training_set

@@ -35,9 +35,8 @@ def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts,
     columns_of_text = np.array(
         [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")], np.intp
     )
-    return counts.reindex(inverse_index(columns_of_text, len(tokens)), len(columns_of_text)), tokens.take(
-        columns_of_text
-    )
+    counts = counts.reindex(inverse_index(columns_of_text, len(tokens)), len(columns_of_text))
+    return counts, tokens.take(columns_of_text)
 
 
 def top_words(

@@ -139,9 +139,8 @@ class EmbeddedModel(Learner):
         estimator = ESTIMATORS[self.settings.model_type](class_prior=self.settings.prior)
         try:
             with np.errstate(invalid="ignore"):
-                estimator.fit_sums(
-                    sums.scatter(), names
-                ).quadratic_form()  # raises ValueError for a singular covariance
+                estimator.fit_sums(sums.scatter(), names)
+                estimator.quadratic_form()  # raises ValueError for a singular covariance
                 return estimator
         except ValueError as error:
             problem, _, _ = str(error).partition(":")  # after the colon is advice for programmers

@@ -96,9 +96,8 @@ def store_message(store: Store, digest: bytes, label: str, raw: bytes, taught_at
         delete_message(store, digest)
         if not raw or len(raw) > MAX_SHARE * read_stored_limit(store) or is_public(store):
             return False
-        _append(
-            store, StoredMessage(digest, label, int(time.time()) if taught_at is None else taught_at, compress(raw))
-        )
+        seconds = int(time.time()) if taught_at is None else taught_at
+        _append(store, StoredMessage(digest, label, seconds, compress(raw)))
         return True
 
 
