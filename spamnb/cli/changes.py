@@ -1,4 +1,4 @@
-"""The loop of ``learn`` and ``forget``: change a model message by message, in transactions of up to 100 messages."""
+"""The loop of ``learn`` and ``forget``: change a model message by message, in transactions of up to 250 messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_MAX_BATCH = 100  # messages per transaction, because a killed command loses them and other writers wait for them
+# Messages per transaction. A killed command loses them, and other writers wait for them, less than a second. With 100
+# `learn` takes a fifth longer.
+_MAX_BATCH = 250
 _MAX_BATCH_BYTES = 4 << 20  # bytes of messages per transaction, which bounds the memory
 
 

@@ -83,11 +83,11 @@ def test_where_there_is_no_message_that_is_an_error(model: Path, tmp_path: Path,
 def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, doing: str
 ) -> None:
-    write_folders(tmp_path / "more", [("spam", message("spam", n)) for n in range(100, 350)])
+    write_folders(tmp_path / "more", [("spam", message("spam", n)) for n in range(100, 700)])
     if command == "forget":
         assert run("learn", "-m", model, "spam", tmp_path / "more").exit_code == 0
     change, before = Store.add, documents(model)
-    rest = f"{doing} 200 messages is done; run the command again for the rest"
+    rest = f"{doing} 500 messages is done; run the command again for the rest"
     calls: Iterator[int] = iter(())
 
     def pressing_at_0(store: Store, label: str, tokens: CountedTokens, sign: int = 1) -> None:
@@ -96,7 +96,7 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
         change(store, label, tokens, sign)
 
     monkeypatch.setattr(Store, "add", pressing_at_0)
-    for pressed_at, done, told in ((50, 0, "nothing has changed"), (250, 200, rest), (1000, 250, "")):
+    for pressed_at, done, told in ((50, 0, "nothing has changed"), (550, 500, rest), (1000, 600, "")):
         calls = itertools.count(1 - pressed_at)
         ran = run(command, "-m", model, "spam", tmp_path / "more")
         assert (ran.exit_code, ran.stderr) == ((130, f"\nspamnb: interrupted; {told}\n") if told else (0, ""))
