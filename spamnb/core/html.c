@@ -8,10 +8,10 @@
 
 enum {
     MAX_TAGS = 50000, /* of a message; ordinary mail: 7,106. 1 MB of end tags takes 57 ms; without the bound, 277 ms */
-    MAX_OPEN_ELEMENTS = 512, /* nested deeper, elements are not opened; so do browsers */
+    MAX_OPEN_ELEMENTS = 512, /* nested deeper, elements are not opened, as in browsers */
     MAX_URLS = 1000, /* of a message; ordinary mail: 312. 1 MB of links would have 30,000 tokens of hosts */
-    MAX_PIECES = 1 << 17, /* of a document, which take 5 MB; ordinary mail: 7,149 */
-    MAX_META = 100, /* bytes of a meta element's content in which "url" and "dark" are searched for; ordinary mail: 4 */
+    MAX_PIECES = 1 << 17, /* pieces of a document: this many take 5 MB; ordinary mail: 7,149 */
+    MAX_META = 100, /* "url" and "dark" must begin in these bytes of a meta element's content; ordinary mail: in 4 */
     MAX_PRESCAN = 2048, /* bytes before the declaration of a charset; ordinary mail: 1,067. Browsers read 1,024 */
     MAX_CHARSET = 40, /* bytes of a charset's name (RFC 2978) */
 };
@@ -31,14 +31,17 @@ struct element {
     unsigned tag;
     uint32_t node;
     uint16_t paragraph; /* index of the open p element that a new block would close; 0 if there is none */
-    bool is_dropped;    /* text in the element is never shown and not read */
+    bool is_dropped;    /* text in the element is not shown, and is read only if there are too many tags */
 };
 
-/* A piece of text; or, without text, a place in the page at which a word ends or may end. */
+/* TEXT: its character references are resolved when it is written. PLAIN_TEXT has no references. The others have no
+ * text: at these places in the page a word ends or may end. */
+enum piece_kind { TEXT, PLAIN_TEXT, END_OF_WORD, MAYBE_END };
+
 struct piece {
     span text;
     uint32_t node;
-    enum { TEXT, END_OF_WORD, MAYBE_END } kind;
+    enum piece_kind kind;
 };
 
 struct document {
@@ -49,7 +52,7 @@ struct document {
     struct attributes page_attributes[2]; /* of the elements html and body */
     LIST(struct node) nodes;
     LIST(struct piece) pieces;
-    span_list written_texts; /* shown texts that were written before the end of the page */
+    span_list written_texts; /* shown texts in their order: texts written early, the rest, and the titles */
     span_list titles; /* texts of title elements, which mail readers do not show */
     bool has_hidden; /* a piece is hidden */
     struct element stack[MAX_OPEN_ELEMENTS + 1]; /* open elements, the outermost first */
@@ -87,7 +90,8 @@ static void add_node(struct document *d, size_t at, struct node node) {
 }
 
 /* Closes the element at this index of the stack, and all elements inside; closes nothing at 0. If formatting inside was
- * not closed by its own end tag, browsers open the formatting again. This parser does not, so the page is in doubt. */
+ * not closed by its own end tag, browsers open the formatting again. This parser does not, so the page is in doubt: all
+ * its text counts as shown. */
 static void pop_to(struct document *d, size_t at) {
     while (at > 1 && d->depth > at) {
         unsigned tag = d->stack[--d->depth].tag;
@@ -243,7 +247,7 @@ static bool shows_nothing(struct reader *reader, span text) {
     return true;
 }
 
-/* Returns the style of a node. It is the parent's style if neither attributes nor rules can change it. */
+/* Returns the style of a node. It is the parent's style if tag, attributes and rules cannot change it. */
 static const struct style *style_of(struct document *d, uint32_t number) {
     struct node *node = &d->nodes.items[number];
     if (node->style)
@@ -256,7 +260,7 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     return node->style;
 }
 
-/* Computes the styles of all pieces. Must precede write_pieces, because a style may put the page in doubt. */
+/* Computes the styles of all pieces. Must precede the last write_pieces, because a style may put the page in doubt. */
 static void make_styles(struct document *d) {
     d->sheet.page = style_of(d, 1);
     for (size_t i = 0; i < d->pieces.count; i++)
@@ -290,7 +294,10 @@ static span write_pieces(struct document *d, bool wants_hidden) {
         } else if (wants_hidden == is_hidden(d, piece)) {
             if (is_in_word && node != before && (may_add_space(node) || may_add_space(before)))
                 put_byte(&writer, MAY_END);
-            put_resolved(&writer, piece->text, false);
+            if (piece->kind == TEXT)
+                put_resolved(&writer, piece->text, false);
+            else
+                put_span(&writer, piece->text);
             last = piece->node;
         } else if (is_in_word && !wants_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
             put_byte(&writer, ' ');
@@ -309,14 +316,13 @@ static void add_piece(struct document *d, struct piece piece) {
     *LIST_ADD(d->arena, &d->pieces) = piece;
 }
 
-static void add_text(struct document *d, const uint8_t *begin, const uint8_t *end) {
-    span text = span_between(begin, end);
+static void add_text(struct document *d, enum piece_kind kind, span text) {
     if (is_empty(text))
         return;
     const struct element *top = top_of(d);
     bool is_moved = contains_cells(top) && !shows_nothing(d->reader, text);
     if (!top->is_dropped || has_too_many_tags(d))
-        add_piece(d, (struct piece){text, is_moved ? MOVED_NODE : top->node, TEXT});
+        add_piece(d, (struct piece){text, is_moved ? MOVED_NODE : top->node, kind});
 }
 
 /* Adds the attributes that browsers show as text: the alternative text of a picture, and the placeholder, label or
@@ -327,7 +333,7 @@ static void add_attribute_texts(struct document *d, unsigned tag, const struct a
         if (is_empty(text) || (attribute == A_VALUE && tag != TAG_INPUT))
             continue;
         add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
-        add_text(d, text.at, text.end);
+        add_text(d, PLAIN_TEXT, text); /* read_attributes has resolved its references */
         add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
     }
 }
@@ -336,11 +342,11 @@ static void add_attribute_texts(struct document *d, unsigned tag, const struct a
 
 static bool ends_name(uint8_t c) { return c <= '>' && (c == '>' || c == '/' || is_space(c)); }
 
-static span resolve_references(struct document *d, span value) {
-    if (!find_byte(value, '&'))
-        return value;
-    struct writer writer = writer_open(d->arena, size_of(value));
-    put_resolved(&writer, value, true);
+static span resolve_references(struct document *d, span text, bool in_attribute) {
+    if (!find_byte(text, '&'))
+        return text;
+    struct writer writer = writer_open(d->arena, size_of(text));
+    put_resolved(&writer, text, in_attribute);
     return writer_close(&writer);
 }
 
@@ -384,7 +390,7 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
         if (which < 0 || has(attributes, (enum attribute)which))
             continue;
         attributes->present |= UINT32_C(1) << which;
-        attributes->values[which] = resolve_references(d, value);
+        attributes->values[which] = resolve_references(d, value, true);
     }
 }
 
@@ -462,7 +468,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     if (!is_empty(value_of_attribute(attributes, A_SRCDOC)))
         *LIST_ADD(d->arena, &d->reader->message.frames) = attributes->values[A_SRCDOC];
     unsigned kind = TAGS[tag].text;
-    if (is_foreign(d)) { /* all tags are read; HTML elements may end svg and math, which puts the page in doubt */
+    if (is_foreign(d)) { /* tags in title are read, too; a tag of HTML may end svg and math: the page is in doubt */
         kind = NORMAL;
         d->sheet.is_in_doubt = d->sheet.is_in_doubt || tag != TAG_UNKNOWN;
     }
@@ -470,9 +476,9 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
         start_element(d, tag, name, attributes);
         if (kind == NOWHERE && top_of(d)->tag == tag && !has(attributes, A_SHADOWROOTMODE))
             top_of(d)->is_dropped = true;
-        bool may_be_gone = TAGS[tag].flags & MAY_END_WORD || (TAGS[tag].kind == VOID && attributes->present & STYLE_OR_CLASS);
+        bool is_maybe_end = TAGS[tag].flags & MAY_END_WORD || (TAGS[tag].kind == VOID && attributes->present & STYLE_OR_CLASS);
         if (is_shown && TAGS[tag].flags & (ENDS_WORD | MAY_END_WORD))
-            add_piece(d, (struct piece){.node = top_of(d)->node, .kind = may_be_gone ? MAYBE_END : END_OF_WORD});
+            add_piece(d, (struct piece){.node = top_of(d)->node, .kind = is_maybe_end ? MAYBE_END : END_OF_WORD});
         if (is_foreign(d) && at[-2] == '/')
             end_element(d, tag, name);
         return at;
@@ -480,12 +486,12 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     /* Tags inside the element are not read. */
     span text = span_between(at, kind == REST ? d->html.end : find_end_tag(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
-        *LIST_ADD(d->arena, &d->titles) = concatenate(d->arena, LITERAL("\n"), resolve_references(d, text));
+        *LIST_ADD(d->arena, &d->titles) = concatenate(d->arena, LITERAL("\n"), resolve_references(d, text, false));
     else if (tag == TAG_STYLE)
         read_sheet(d, attributes, text);
     else if (kind != RAW || tag == TAG_XMP) {
         start_element(d, tag, name, attributes);
-        add_text(d, text.at, text.end);
+        add_text(d, kind == REFERENCES ? TEXT : PLAIN_TEXT, text);
         end_element(d, tag, name);
     }
     return text.end;
@@ -532,7 +538,7 @@ static void read_tags(struct document *d) {
                 name.end++;
             unsigned tag = tag_of(name);
             const uint8_t *end = read_attributes(d, name.end, &attributes);
-            add_text(d, at, less_than);
+            add_text(d, TEXT, span_between(at, less_than));
             at = search = html.end;
             if (!end) /* a tag without an end is dropped, with the rest of the page */
                 break;
@@ -541,12 +547,12 @@ static void read_tags(struct document *d) {
                 end_tag(d, tag, name);
             at = is_end ? end : start_tag(d, tag, name, &attributes, end);
         } else if (is_foreign(d) && starts_with(span_between(begin, html.end), LITERAL("![CDATA["))) {
-            add_text(d, at, less_than);
+            add_text(d, TEXT, span_between(at, less_than));
             const uint8_t *end = find(span_between(begin, html.end), LITERAL("]]>"));
-            add_text(d, begin + 8, end ? end : html.end);
+            add_text(d, PLAIN_TEXT, span_between(begin + 8, end ? end : html.end));
             at = end ? end + 3 : html.end;
         } else if (is_end || *begin == '!' || *begin == '?') {
-            add_text(d, at, less_than);
+            add_text(d, TEXT, span_between(at, less_than));
             at = comment_end(html, less_than + 1); /* "</" without a letter begins a comment, too */
         } else {
             search = begin;
@@ -554,7 +560,7 @@ static void read_tags(struct document *d) {
         }
         search = at;
     }
-    add_text(d, at, html.end);
+    add_text(d, TEXT, span_between(at, html.end));
 }
 
 struct html_text read_html(struct reader *reader, span html) {
@@ -572,14 +578,14 @@ struct html_text read_html(struct reader *reader, span html) {
     make_styles(d);
     span hidden = d->has_hidden ? strip(write_pieces(d, true)) : (span){0};
     *LIST_ADD(d->arena, &d->written_texts) = write_pieces(d, false);
-    *LIST_ADD(d->arena, &d->written_texts) = concatenate_all(d->arena, &d->titles); /* mail readers do not show titles */
+    *LIST_ADD(d->arena, &d->written_texts) = concatenate_all(d->arena, &d->titles); /* last: mail readers hide titles */
     span shown = concatenate_all(d->arena, &d->written_texts);
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;
     return (struct html_text){shown, shows_nothing(reader, hidden) ? (span){0} : hidden};
 }
 
-span declared_charset(span octets) {
+span needed_charset(span octets) {
     const uint8_t *declaration = find_any_case(first_bytes(octets, MAX_PRESCAN), LITERAL("charset"));
     if (!declaration || (valid_utf8_size(octets) == size_of(octets) && !find_byte(octets, 27)))
         return (span){0};

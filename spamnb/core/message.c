@@ -59,7 +59,7 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
         return;
     span octets = decode_transfer(reader, leaf->body, leaf->encoding);
     bool is_html = leaf->display == AS_HTML;
-    span charset = is_html && is_empty(leaf->charset) ? declared_charset(octets) : leaf->charset;
+    span charset = is_html && is_empty(leaf->charset) ? needed_charset(octets) : leaf->charset;
     span text = decode_text(reader, octets, charset);
     if (!is_html) {
         add_shown_text(reader, unfold(arena, leaf, convert_line_ends(arena, text)));

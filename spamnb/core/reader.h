@@ -246,7 +246,7 @@ struct html_text {
 struct html_text read_html(struct reader *reader, span html);
 /* Returns the charset that a document's meta element declares; empty if it declares none, or if the document is valid
  * UTF-8 and has no escape, which the charsets of ISO 2022 need. */
-span declared_charset(span octets);
+span needed_charset(span octets);
 
 /* ---- references.c: character references of HTML, as &amp; &#38; &#x26; ---- */
 

@@ -59,9 +59,13 @@ REFERENCES = st.lists(
 
 
 @given(REFERENCES)
+@example("&amp;lt;")
 def test_references_are_lexbors_in_text_and_in_attributes(text: str) -> None:
-    tree = LexborHTMLParser(f"<p>.{text}</p><a href='http://a.example/.{text}'>x</a>")
-    assert letters(shown(f"<p>.{text}</p>")) == letters(tree.css_first("p").text())
+    for tag in "p title textarea xmp".split():
+        page = f"<{tag}>.{text}</{tag}>"
+        assert letters(shown(page)) == letters(LexborHTMLParser(page).css_first(tag).text())
+    tree = LexborHTMLParser(f"<img alt='.{text}'><a href='http://a.example/.{text}'>x</a>")
+    assert letters(shown(f"<img alt='.{text}'>")) == letters(tree.css_first("img").attributes["alt"] or "")
     found = read(f"<a href='http://a.example/.{text}'>x</a>").links[0]
     assert letters(found) == letters(tree.css_first("a").attributes["href"] or "")
 
