@@ -166,6 +166,9 @@ CODEPAGE = (3, 0x3FDE, struct.pack("<I", 1251))
         ([attribute(0x2800C, b"Pay here\0")], "Pay here"),
         ([properties((0x1F, 0x1000, "Pay ближе\0".encode("utf-16-le")))], "Pay ближе"),
         ([properties(CODEPAGE, (0x102, 0x1013, "<p>Плати".encode("cp1251")))], "Плати"),
+        ([properties(CODEPAGE, (0x1E, 0x1000, "Плати\0".encode("cp1251")))], "Плати"),
+        ([properties((0x1E, 0x1000, "Плати\0".encode("cp1251")), CODEPAGE)], "Плати"),
+        ([properties(CODEPAGE, (0x1F, 0x1013, "<p>Плати\0".encode("utf-16-le")))], "Плати"),
     ],
 )
 @pytest.mark.parametrize("kind", ["application/ms-tnef", "application/vnd.ms-tnef", "application/octet-stream"])
