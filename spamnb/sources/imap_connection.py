@@ -77,7 +77,7 @@ def translate_errors(url: ImapUrl, action: str = "") -> Iterator[None]:
 def _server_text(error: Exception) -> str:
     """Return the server's text in an error, truncated and without control characters."""
     text = str(error.args[0] if error.args else error)
-    if text.startswith("b'"):
+    if text.startswith(("b'", 'b"')):
         text = text[2:-1]
     return escape(text[:_MAX_ERROR])
 
@@ -93,7 +93,7 @@ def connect(account: Account) -> IMAPClient:
     if not url.tls and not is_loopback(url.host.lower()):
         problem = "imap:// does not encrypt mail and password, so the server must be this machine; write imaps://"
         raise SpamnbError(f"{escape(url.account)}: {problem}")
-    context = ssl.create_default_context()  # checks certificates and host names, with SSL_CERT_FILE or the system's
+    context = ssl.create_default_context()  # checks host names; SSL_CERT_FILE may name the authorities
     with translate_errors(url):
         client = IMAPClient(
             url.host,

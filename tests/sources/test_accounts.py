@@ -57,7 +57,7 @@ class Talk(socketserver.StreamRequestHandler):
             if command == b"CAPABILITY":
                 self.wfile.write(b"* CAPABILITY IMAP4rev1 SASL-IR AUTH=PLAIN\r\n" + tag + b" OK done\r\n")
             else:
-                self.wfile.write(tag + b" NO [AUTHENTICATIONFAILED] Invalid \x1b[31mcredentials\r\n")
+                self.wfile.write(tag + b" NO [AUTHENTICATIONFAILED] Ann's \x1b[31mcredentials\r\n")
 
 
 @pytest.fixture
@@ -81,6 +81,7 @@ def test_a_password_is_told_to_nobody_else(server):
     with pytest.raises(LoginRefused, match="the server refused the login") as told:
         connect(Account("a", ImapUrl(False, "ann", "127.0.0.1", port), "echo secret"))
     assert "\x1b" not in str(told.value) and "secret" not in str(told.value)
+    assert ": [AUTHENTICATIONFAILED] Ann's" in str(told.value) and not str(told.value).endswith('"')
 
 
 def test_a_url_names_an_account_and_a_folder():
