@@ -31,11 +31,11 @@ from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
-from spamnb.store.records import LearnedMessage, delete_learned, put_learned, read_learned
+from spamnb.store.records import MessageRecord, delete_learned, put_learned, read_learned
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import delete_message, store_message
 
-PARTS = 16  # messages are learned in parts of at most 1/16 of the model: docs/experiments.md#learning-many-at-once
+MAX_PART = 1 / 16  # of the model's messages are learned together: docs/experiments.md#learning-many-at-once
 
 
 class Learned(NamedTuple):
@@ -198,14 +198,14 @@ class Classifier:
         return self._read_all([message])[0]
 
     def _read_all(self, messages: Iterable[bytes | str | ReadMessage]) -> list[ReadMessage]:
-        """Read messages, except those that this model's reader has read, or that have no bytes."""
+        """Return messages as this model's reader reads them; stored tokens are returned as they are."""
         batch = list(messages)
-        unread = [each for each in batch if not self._has_read(each)]
+        unread = [each for each in batch if not self._needs_no_reading(each)]
         raws = [to_raw_message(each.raw if isinstance(each, ReadMessage) else each) for each in unread]
         read = iter(ReadMessage.read_all(raws, self._reader, self.store.vocabulary) if raws else ())
-        return [each if self._has_read(each) else next(read) for each in batch]
+        return [each if self._needs_no_reading(each) else next(read) for each in batch]
 
-    def _has_read(self, message: bytes | str | ReadMessage) -> TypeGuard[ReadMessage]:
+    def _needs_no_reading(self, message: bytes | str | ReadMessage) -> TypeGuard[ReadMessage]:
         return isinstance(message, ReadMessage) and message.reader in (None, self._reader)
 
     def classify(
@@ -338,9 +338,9 @@ class Classifier:
             return [unsure._replace(truncations=each) for each in truncations]
         batch = self.learner.score(self.store, names, rows)
         calibrated = self.store.calibration().probabilities(batch.scores)
-        probabilities = towards_prior(calibrated, totals.documents, batch.shares)
+        probabilities = towards_prior(calibrated, totals.documents, batch.kept_shares)
         enough = has_enough_messages(totals.documents, self.settings.spam_column(classes))
-        verdicts = loss.verdicts(classes, probabilities, spam, enough & (batch.shares >= 0.5))
+        verdicts = loss.verdicts(classes, probabilities, spam, enough & (batch.kept_shares >= 0.5))
         column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:
@@ -474,10 +474,10 @@ class Classifier:
             batch = list(map(_Labelled, labels, self._read_all(messages), classifications or repeat(None)))
             size = len(batch)
             while len(results) < len(batch):
-                size = min(size, 1 + int(self.store.totals().documents.sum()) // PARTS)
+                size = min(size, 1 + int(MAX_PART * self.store.totals().documents.sum()))
                 part = self._learn_part(batch[len(results) :][:size], taught_at)
                 results += part
-                size = 2 * len(part)  # if a part ended early, its other messages were classified in vain
+                size = 2 * len(part)  # bounds the next part: messages behind an unexpected one are classified in vain
         return results
 
     def _learn_part(self, part: Sequence[_Labelled], taught_at: int | None) -> list[Learned]:
@@ -530,10 +530,10 @@ class Classifier:
         return [each.trust for each in new]
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
-        """Remove one message from a class exactly, also if other messages were learned after it.
+        """Remove one message from a class, also if other messages were learned after it.
 
-        The file has the scores of messages that were learned one by one. A message of training has no score there, so
-        its present score is subtracted from the calibration.
+        The counts and the contribution of the message are removed exactly, and so is its score in the calibration. Of
+        a training message the file does not record this score, so the present score is removed.
 
         Parameters
         ----------
@@ -556,7 +556,7 @@ class Classifier:
             self._subtract(read, learned)
         return True
 
-    def _subtract(self, message: ReadMessage, learned: LearnedMessage) -> None:
+    def _subtract(self, message: ReadMessage, learned: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
         label, bins, counted = learned.label, learned.bins, _counted_tokens(message)
         self.learner.forget(self.store, learned, counted, message.digest)
@@ -568,7 +568,7 @@ class Classifier:
         delete_message(self.store, message.digest)
 
     def _classify_new(self, messages: list[ReadMessage]) -> dict[bytes, Classification]:
-        """Classify messages that the model has not learned, by digest; return {} with fewer than two classes."""
+        """Return {digest: classification} of messages that the model has not learned; {} with less than two classes."""
         if not messages or len(self.store.totals().classes) < 2:
             return {}
         return dict(zip((message.digest for message in messages), self._classify_read(messages)))

@@ -13,21 +13,23 @@ from spamnb.counts.newest import select_newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas import calibration
-from spamnb.formulas.correction import with_first
+from spamnb.formulas.correction import add_first_class
 from spamnb.learners import learner_for
 from spamnb.learners.learner import CorrectionFit, Fit, Learner, NewestScores
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
 from spamnb.store.arrays import put_arrays, put_vectors
-from spamnb.store.records import LearnedMessage
+from spamnb.store.records import MessageRecord
 from spamnb.store.rows import Cells
 from spamnb.store.snapshot import write_messages, write_sums
 from spamnb.store.store import Store
 
+CHUNK_MESSAGES = 1 << 15  # bounds the memory of the records that are made at once
+
 
 class NewestResult(NamedTuple):
-    """Verdicts on the newest n messages, by scores of a model of the older ones and the calibration of all messages."""
+    """Verdicts on the newest n messages: their scores are by a model of the older ones, the calibration is of all."""
 
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     labels: np.ndarray  # (n,) true class numbers
@@ -35,9 +37,10 @@ class NewestResult(NamedTuple):
 
 
 class LeaveOneOutResult(NamedTuple):
-    """The classification of each training message by a model without it, in the order of the sources.
+    """The classification of each training message by a model without it.
 
-    The last ``doubtful`` messages have labels that are not trusted, and the model did not learn these messages.
+    The messages that the model learned come first. The other messages, whose number is ``doubtful``, have labels that
+    are not trusted. Both parts are in the order of the sources.
     """
 
     classes: tuple[str, ...]
@@ -64,7 +67,7 @@ def prepare(training_set: TrainingSet) -> TrainingSet:
 
 
 def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool) -> None:
-    """Raise SpamnbError if classes are too few, if two differ only in case, or if none is named ``settings.spam``."""
+    """Raise SpamnbError if classes are too few or differ only in case, or if ``spam`` was set to a name of no class."""
     if not classes:
         raise SpamnbError("no messages in the sources: nothing to train on")
     folded = [name.casefold() for name in classes]
@@ -72,7 +75,7 @@ def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool)
         raise SpamnbError(f"classes {' and '.join(similar)} differ in case alone; give them one name")
     if len(classes) == 1 and not one_class:
         raise ArgumentError(
-            "only class {name!r} in the sources: to tell classes apart it takes two; {option.one_class} trains on one",
+            "only class {name!r} in the sources: telling classes apart takes two; {option.one_class} trains on one",
             name=classes[0],
         )
     if len(classes) > 1 and settings.spam not in (*classes, Settings().spam):
@@ -163,18 +166,16 @@ def _make_cells(training_set: TrainingSet, correction: CorrectionFit | None) -> 
     counts = training_set.counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
     for first in range(0, len(columns), CHUNK_TOKENS):
         chunk = columns[first : first + CHUNK_TOKENS]
-        weights = None if correction is None else with_first(correction.weights[chunk])
+        weights = None if correction is None else add_first_class(correction.weights[chunk])
         yield training_set.tokens.take(chunk), Cells.of_counts(counts.between(first, first + len(chunk)), weights)
 
 
-def _make_records(
-    training_set: TrainingSet, correction: CorrectionFit | None
-) -> Iterator[tuple[bytes, LearnedMessage]]:
+def _make_records(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[bytes, MessageRecord]]:
     """Yield the digests of the messages, ascending, and their records."""
     classes, digests = training_set.counts.classes, training_set.messages.digests[training_set.messages.included]
     labels = training_set.included_labels()
-    for first in range(0, len(labels), CHUNK_TOKENS):
-        chunk = slice(first, first + CHUNK_TOKENS)
-        contributions = repeat([]) if correction is None else with_first(correction.contributions[chunk]).tolist()
+    for first in range(0, len(labels), CHUNK_MESSAGES):
+        chunk = slice(first, first + CHUNK_MESSAGES)
+        contributions = repeat([]) if correction is None else add_first_class(correction.contributions[chunk]).tolist()
         for digest, label, contribution in zip(digests[chunk], labels[chunk].tolist(), contributions):
-            yield digest.tobytes(), LearnedMessage(classes[label], None, dict(zip(classes, contribution)))
+            yield digest.tobytes(), MessageRecord(classes[label], None, dict(zip(classes, contribution)))

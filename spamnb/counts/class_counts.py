@@ -116,7 +116,7 @@ class ClassCounts(NamedTuple):
 
     classes: tuple[str, ...]  # sorted, C of them
     documents: np.ndarray  # (C,) N_c
-    vocabulary_size: int  # V
+    n_columns: int  # V, with the columns of tokens that do not occur
     rows: tuple[SparseRow, ...]  # (C,)
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
@@ -124,22 +124,22 @@ class ClassCounts(NamedTuple):
         rows = tuple(row.subtract(surplus) for row, surplus in zip(self.rows, other.rows))
         return self._replace(documents=self.documents - other.documents, rows=rows)
 
-    def reindex(self, columns: np.ndarray, vocabulary_size: int) -> ClassCounts:
+    def reindex(self, columns: np.ndarray, n_columns: int) -> ClassCounts:
         """Rename each column j to ``columns[j]``, of another vocabulary; −1 drops the column."""
-        return self._replace(vocabulary_size=vocabulary_size, rows=tuple(row.reindex(columns) for row in self.rows))
+        return self._replace(n_columns=n_columns, rows=tuple(row.reindex(columns) for row in self.rows))
 
     def between(self, first: int, end: int) -> ClassCounts:
         """Select the columns from ``first`` to before ``end``."""
         slices = [slice(*np.searchsorted(row.columns, [first, end])) for row in self.rows]
         parts = [SparseRow(*(values[cells] for values in row)) for row, cells in zip(self.rows, slices)]
         rows = tuple(row._replace(columns=row.columns - first) for row in parts)
-        return self._replace(vocabulary_size=end - first, rows=rows)
+        return self._replace(n_columns=end - first, rows=rows)
 
     def nonempty_classes(self) -> ClassCounts:
         """Drop the classes without a message."""
         nonempty = np.flatnonzero(self.documents)
         names, rows = tuple(self.classes[c] for c in nonempty), tuple(self.rows[c] for c in nonempty)
-        return ClassCounts(names, self.documents[nonempty], self.vocabulary_size, rows)
+        return ClassCounts(names, self.documents[nonempty], self.n_columns, rows)
 
     def totals(self) -> ClassTotals:
         """Return the sums over all tokens; the vocabulary size is the number of tokens that occur."""
@@ -150,7 +150,7 @@ class ClassCounts(NamedTuple):
 
     def document_frequency(self) -> np.ndarray:
         """Return the number of messages with each token, Σ_c N_jc, (V,)."""
-        frequency = np.zeros(self.vocabulary_size, np.int32)
+        frequency = np.zeros(self.n_columns, np.int32)
         for row in self.rows:
             frequency[row.columns] += row.document_counts
         return frequency
@@ -171,4 +171,4 @@ class ClassCounts(NamedTuple):
         indptr = np.cumsum([0, *(len(row.columns) for row in self.rows)])
         empty = np.zeros(0, np.int64)  # makes the results int64, also without classes
         columns, data = (np.concatenate([empty, *(row[i] for row in self.rows)]) for i in (0, field))
-        return csr_array((data, columns, indptr), shape=(len(self.classes), self.vocabulary_size))
+        return csr_array((data, columns, indptr), shape=(len(self.classes), self.n_columns))

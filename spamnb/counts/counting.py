@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import inverse_index
-from spamnb.counts.messages import MAX_NUMBERS_IN_MEMORY, UNDATED, Messages, allocate_array, join_slices
+from spamnb.counts.messages import MAX_ITEMS_IN_MEMORY, UNDATED, Messages, allocate_array, join_slices
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
 from spamnb.reader.message import Reader, parse_date
@@ -157,7 +157,7 @@ class Collection:
         """Append messages."""
         self._parts.append(messages)
         self._n_cells += len(messages.ids)
-        if self._n_cells > MAX_NUMBERS_IN_MEMORY:
+        if self._n_cells > MAX_ITEMS_IN_MEMORY:
             self._runs.append(CountedMessages.join(self._parts))
             self._parts, self._n_cells = [], 0
 

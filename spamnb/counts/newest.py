@@ -10,7 +10,7 @@ from spamnb.counts.training_set import TrainingSet
 NEWEST_SHARE = 1 / 5  # of the messages with a date
 # Below one of these minima there is no test of the newest messages.
 MIN_DATED_SHARE = 1 / 2  # of all messages: if fewer have a date, these may all be of one mailing list
-MIN_OF_SIDE = 50  # newest messages of spam, and of all other mail: one error is 2 % of 50
+MIN_NEWEST = 50  # newest messages of spam, and of all other mail: one error is 2 % of 50
 MIN_OLDER_SHARE = 1 / 2  # of spam, and of all other mail: a junk folder that is emptied each month has no older spam
 
 
@@ -30,7 +30,8 @@ def mark_newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.nd
 def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray | None:
     """Return a mask (n,) of the newest messages of a training set without copies and empty classes.
 
-    Return None if a minimum above is not reached. Without a class ``spam``, each class must reach the minima.
+    Return None if a minimum above is not reached, or if there is only one class. Without a class ``spam``, each class
+    must reach the minima.
     """
     dates, positions, labels = (
         values[training_set.messages.included]
@@ -46,7 +47,7 @@ def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray | None:
     if spam in classes:
         is_spam = np.array(classes) == spam
         newest_sizes, sizes = (np.array([n[is_spam].sum(), n[~is_spam].sum()]) for n in (newest_sizes, sizes))
-    has_few = (newest_sizes < MIN_OF_SIDE) | (sizes - newest_sizes < MIN_OLDER_SHARE * sizes)
+    has_few = (newest_sizes < MIN_NEWEST) | (sizes - newest_sizes < MIN_OLDER_SHARE * sizes)
     if len(sizes) < 2 or has_few.any():
         return None
     return is_newest

@@ -13,7 +13,7 @@ from spamnb.reader.tokens import TokenArray
 
 
 class Word(NamedTuple):
-    """A token and its value, a probability or bits."""
+    """A token, and the probability that a message of the class has it."""
 
     token: str
     value: float
@@ -28,7 +28,7 @@ class InformativeWord(NamedTuple):
 
 
 def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts, TokenArray]:
-    """Select the words of body and subject.
+    """Select the words of the body and of the subject, which are also counted without the prefix ``subject:``.
 
     Other tokens have a prefix, and shapes of words with digits begin with a number sign (#x00r0 for X11R5).
     """
@@ -49,10 +49,10 @@ def top_words(
     names of the columns.
     """
     likeliest = {}
-    highest = np.full(counts.vocabulary_size, -1.0)
-    best_class = np.zeros(counts.vocabulary_size, np.intp)
+    highest = np.full(counts.n_columns, -1.0)
+    best_class = np.zeros(counts.n_columns, np.intp)
     for c, (name, row) in enumerate(zip(counts.classes, counts.rows)):
-        theta = np.full(counts.vocabulary_size, float(alpha))
+        theta = np.full(counts.n_columns, float(alpha))
         theta[row.columns] += row.document_counts
         theta /= counts.documents[c] + 2 * alpha
         likeliest[name] = [Word(tokens[j], float(theta[j])) for j in top_columns(theta, n, tokens)]

@@ -22,7 +22,9 @@ class LabelledRows(NamedTuple):
 
 
 class TrainingSet(NamedTuple):
-    """Messages, the tokens of their columns, and the counts of the included messages.
+    """Messages as rows over columns, the token of each column, and the counts per class.
+
+    The counts are of the included messages, except after ``select`` and in the second result of ``split``.
 
     The commonest tokens have the first columns, so that the counts that are read most often are together in memory. A
     subset of the messages keeps all columns; its vocabulary size counts the columns that occur.
@@ -99,17 +101,17 @@ class TrainingSet(NamedTuple):
 
     def select_columns(self, columns: np.ndarray) -> TrainingSet:
         """Select these columns, in this order."""
-        number = inverse_index(columns, len(self.tokens))
-        counts = self.counts.reindex(number, len(columns))
-        return TrainingSet(self.tokens.take(columns), counts, self.messages.reindex(number))
+        new_columns = inverse_index(columns, len(self.tokens))
+        counts = self.counts.reindex(new_columns, len(columns))
+        return TrainingSet(self.tokens.take(columns), counts, self.messages.reindex(new_columns))
 
     def nonempty_classes(self) -> TrainingSet:
         """Drop the classes that have no message, or only copies of messages that are counted in other classes."""
         nonempty = np.flatnonzero(self.counts.documents)
         if len(nonempty) == len(self.counts.classes):
             return self
-        number = inverse_index(nonempty, len(self.counts.classes))
-        messages = self.messages._replace(labels=number[self.messages.labels].astype(np.int64))
+        new_labels = inverse_index(nonempty, len(self.counts.classes))
+        messages = self.messages._replace(labels=new_labels[self.messages.labels].astype(np.int64))
         return self._replace(counts=self.counts.nonempty_classes(), messages=messages)
 
     def stratified_folds(self, n_folds: int) -> np.ndarray:

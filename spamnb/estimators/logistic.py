@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction, class_codes
 from spamnb.estimators.validation import check_number, feature_names
-from spamnb.formulas.cross_entropy import CrossEntropy, with_first_of_two
+from spamnb.formulas.cross_entropy import CrossEntropy, all_activations
 from spamnb.formulas.softmax import softmax
 
 # nats: a search that stops because of rounding has converged if no component of the gradient is larger. With tol=1e-15
@@ -150,7 +150,7 @@ class LogisticRegression(DecisionFunction):
         for n, code in enumerate(codes.tolist()):
             row = slice(X.indptr[n], X.indptr[n + 1]) if is_sparse else n
             columns, x = (X.indices[row], X.data[row]) if is_sparse else (slice(None), X[row])
-            residual = softmax(with_first_of_two((self.coef_[:, columns] @ x + self.intercept_)[None]))[0]
+            residual = softmax(all_activations((self.coef_[:, columns] @ x + self.intercept_)[None]))[0]
             residual[code] -= 1
             step = self.eta * (1 if weight is None else weight[n]) * residual[-len(self.coef_) :]
             self.coef_[:, columns] -= np.outer(step, x)
@@ -158,7 +158,7 @@ class LogisticRegression(DecisionFunction):
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
-        return with_first_of_two(X @ self.coef_.T + self.intercept_)
+        return all_activations(X @ self.coef_.T + self.intercept_)
 
 
 def _check_two_classes(classes: np.ndarray) -> None:

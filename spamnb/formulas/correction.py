@@ -86,15 +86,15 @@ class Problem(NamedTuple):
         """Return the scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1) of other messages."""
         return self.rows.scores(*self[1:], messages, weights, unit=UNIT)
 
-    def sizes(self, contributions: np.ndarray) -> np.ndarray:
+    def largest_coefficients(self, contributions: np.ndarray) -> np.ndarray:
         """Return the largest coefficient (n,) of each message, in nats."""
-        return np.abs(with_first(contributions)).max(axis=1) * UNIT / self.values
+        return np.abs(add_first_class(contributions)).max(axis=1) * UNIT / self.values
 
 
-def with_first(units: np.ndarray) -> np.ndarray:
+def add_first_class(units: np.ndarray) -> np.ndarray:
     """Return the units (k, C) of all classes, which sum to 0, from ``units`` (k, C - 1) of all but the first.
 
-    >>> with_first(np.array([[2, -5]]))
+    >>> add_first_class(np.array([[2, -5]]))
     array([[ 3,  2, -5]])
     """
     return np.concatenate([-units.sum(axis=1, keepdims=True), units], axis=1)

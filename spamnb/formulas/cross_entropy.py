@@ -16,7 +16,7 @@ import numpy as np
 from spamnb.formulas.softmax import log_softmax
 
 
-def with_first_of_two(activation: np.ndarray) -> np.ndarray:
+def all_activations(activation: np.ndarray) -> np.ndarray:
     """Return the activations (n, C) of all classes. For two classes ``activation`` lacks the first."""
     return activation if activation.shape[1] > 1 else np.column_stack([np.zeros(len(activation)), activation])
 
@@ -51,10 +51,10 @@ class CrossEntropy:
         return product.ravel()
 
     def _move_to(self, w: np.ndarray) -> None:
-        """Compute the error without penalty, its residuals and the probabilities at w, unless w has not changed."""
+        """If w has changed, compute the error without penalty, its residuals and the probabilities at w."""
         if np.array_equal(w, self._last_w):
             return
-        log_p = log_softmax(with_first_of_two(self._activation(w)))
+        log_p = log_softmax(all_activations(self._activation(w)))
         rows = np.arange(len(self.codes))
         self._error = -float(self.share @ log_p[rows, self.codes])
         p = np.exp(log_p)
@@ -77,4 +77,4 @@ class CrossEntropy:
         change -= np.einsum("ij,ij->i", self._probability, change)[:, None]
         change *= self._probability
         change *= self.share[:, None]  # the change of the residuals
-        return self._gradient(change, v)
+        return self._gradient(change, v)  # the gradient is linear in the residuals and w, so this is its change

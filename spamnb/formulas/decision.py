@@ -2,7 +2,7 @@
 
 The actions are the classes, and ``unsure``. A right verdict costs 0, a wrong one 1, except that the verdict spam for
 good mail costs λ: 99, 9 or 1 by ``strictness``. ``unsure`` costs u = ``unsure_cost`` for every class. With two classes
-the verdict is spam if p(spam) > max(λ/(1+λ), 1 − u/λ). Without a class of spam the verdict is the most probable class.
+the verdict is spam if p(spam) > max(λ/(1+λ), 1 − u/λ). Without a class of spam all wrong verdicts cost 1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spamnb.setting_fields import check_settings, setting
 
 UNSURE = "unsure"
 STRICTNESS = {"normal": 9.0, "cautious": 99.0, "strict": 1.0}  # λ, the cost of losing a good message
-MAX_SETTING = 1e9  # of a cost and of alpha: larger values leave nothing of the results but rounding errors
+MAX_SETTING = 1e9  # of unsure_cost here, and of alpha in settings.py: with larger values results are rounding errors
 
 
 def least_loss(probabilities: np.ndarray, loss: np.ndarray) -> np.ndarray:

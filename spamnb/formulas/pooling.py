@@ -44,7 +44,7 @@ class Pooled(NamedTuple):
 
     scores: np.ndarray  # (n, C) in nats
     weights: np.ndarray  # (C, nnz) the weight of each token, in nats
-    shares: np.ndarray  # (n,) s, from 0 (none of the tokens is in the model) to 1
+    kept_shares: np.ndarray  # (n,) s, from 0 (none of the tokens is in the model) to 1
 
 
 def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
@@ -88,8 +88,8 @@ def pool(
     weights, votes = pool_rows(
         parameters, np.ascontiguousarray(log_likelihoods, np.float64), counts, indptr, groups, scores
     )
-    shares = np.sign(np.diff(indptr)) if is_sum else votes**4 / (votes**4 + SUFFICIENT_VOTES**4)
-    return Pooled(scores, weights, shares.astype(float))
+    kept_shares = np.sign(np.diff(indptr)) if is_sum else votes**4 / (votes**4 + SUFFICIENT_VOTES**4)
+    return Pooled(scores, weights, kept_shares.astype(float))
 
 
 def towards_prior(probabilities: np.ndarray, documents: np.ndarray, shares: np.ndarray) -> np.ndarray:

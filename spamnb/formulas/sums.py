@@ -1,12 +1,12 @@
 """Sums of rows by class, and their exact subtraction. The estimators learn these sums.
 
-Naive Bayes stores sums of columns, which are whole numbers for rows of whole numbers. Every Gaussian model stores the
-weight, the mean and the scatter about the mean of each class:
+Naive Bayes stores sums of columns, which are whole numbers for rows of whole numbers. Every Gaussian estimator stores
+the weight, the mean and the scatter about the mean of each class (mail models store counts/moments.py instead):
 
     n = Σ_i w_i      μ = Σ_i w_i x_i / n      S = Σ_i w_i (x_i − μ)(x_i − μ)ᵀ
 
-n, nμ and S + nμμᵀ are plain sums. The centred form is exact even if the mean is far from zero. Two sets merge as by
-Chan, Golub and LeVeque (1979), with δ = μ_b − μ_a:
+n, nμ and S + nμμᵀ are plain sums. The centred form stays accurate even if the mean is far from zero. Two sets merge as
+by Chan, Golub and LeVeque (1979), with δ = μ_b − μ_a:
 
     n = n_a + n_b    μ = μ_a + δ n_b/n    S = S_a + S_b + δδᵀ n_a n_b/n
 
@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 # The least share of a feature's variance that the other features must leave unexplained. If the feature is a copy of
-# another, rounding leaves a share of 1e-16. A share of 1e-12 has four exact digits.
+# another, rounding leaves a share of 1e-16; a share of 1e-12 is still known to four digits.
 MIN_UNEXPLAINED_SHARE = 1e-12
-MAX_ROUNDING = 1e-9  # share of the squares of all rows: a sum further below zero is no rounding error
+MAX_ROUNDING = 1e-9  # if a subtraction leaves a scatter below −1e-9 Σx² of a feature, this is no rounding error
 # Squares that overflow become inf or NaN, for which the models raise an error.
 _allow_overflow = np.errstate(over="ignore", invalid="ignore")
 
@@ -185,9 +185,9 @@ def shrink(covariance: np.ndarray, shrinkage: float | str | None, n: float, spre
     """Return (1−s) Σ + s v I with v = tr(Σ)/d, for a share s from 0 to 1; "oas" computes s from Σ and n.
 
     "oas" is the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010) in the form of scikit-learn.
-    Ledoit and Wolf's shrinkage needs more than the sums. s falls to 0 as n grows, so that the limit is the
-    maximum-likelihood Σ. If v is zero, because all rows are equal, it is replaced by ``spread``, the variance of other
-    rows. Raise ValueError for any other ``shrinkage``.
+    Its s falls to 0 as n grows, so that the limit is the maximum-likelihood Σ. Ledoit and Wolf's shrinkage needs more
+    than the sums. If v is zero, because all rows are equal, it is replaced by ``spread``, which the caller computes
+    from all classes. Raise ValueError for any other ``shrinkage``.
     """
     if shrinkage is None:
         return covariance

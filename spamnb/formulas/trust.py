@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 DOUBTFUL = 0.5  # a label with less trust is more likely wrong than right
-SWAP_TEST_MESSAGES = 10  # the first messages: a few wrong labels do not bring their mean trust below DOUBTFUL
+SWAP_TEST_MESSAGES = 10  # first messages whose mean trust is tested; a few wrong labels do not bring it below DOUBTFUL
 # The prior of ε: PRIOR_NOISE of PRIOR_MESSAGES imagined labels are wrong (docs/experiments.md#wrong-labels). People
 # teach one message at a time, and a few wrong labels must not change ε much. A training set has enough labels to fit ε.
 PRIOR_NOISE = 0.05

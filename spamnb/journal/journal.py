@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import JournalEntry, Place
-from spamnb.store.database import Database, Fits, checked_rows, is_digest, sql_text
+from spamnb.store.database import ColumnCheck, Database, checked_rows, is_digest, sql_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
 VERSION = 10
@@ -249,7 +249,7 @@ class Journal(Database):
     def _verdicts(self, clauses: str, values: tuple[Any, ...]) -> list[JournalEntry]:
         """Return verdicts without their tokens; ``clauses`` follow the table in the statement."""
         columns = ", ".join(f"v.{name}" for name in (*JournalEntry._fields[:-2], "position"))
-        fits: dict[str, Fits] = {name: str for name in (*JournalEntry._fields[:-2], "position")}
+        fits: dict[str, ColumnCheck] = {name: str for name in (*JournalEntry._fields[:-2], "position")}
         fits |= dict.fromkeys(("position", "at", "received", "log_odds", "threshold"), _is_number)
         fits["digest"] = is_digest
         with self.reading():
@@ -280,7 +280,7 @@ class Journal(Database):
         columns = ", ".join(Correction._fields)
         with self.reading():
             rows = self.execute(f"SELECT {columns} FROM corrections {clauses}", values)  # noqa: S608 (no text of mail)
-            fits: dict[str, Fits] = dict.fromkeys(Correction._fields, str)
+            fits: dict[str, ColumnCheck] = dict.fromkeys(Correction._fields, str)
             fits |= {"digest": is_digest, "spam": int, "at": _is_number}
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **fits)]
         return [each._replace(spam=bool(each.spam)) for each in corrections]

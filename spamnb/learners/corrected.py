@@ -27,7 +27,7 @@ from spamnb.formulas.correction import (
     TOLERANCE,
     UNIT,
     Problem,
-    with_first,
+    add_first_class,
 )
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.trust import DOUBTFUL
@@ -38,13 +38,13 @@ from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
 from spamnb.store.hard_examples import HardExample
-from spamnb.store.records import LearnedMessage, put_learned, read_learned
+from spamnb.store.records import MessageRecord, put_learned, read_learned
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
     from spamnb.counts.training_set import TrainingSet
 
-# Passes over all messages, number of folds, and passes over the other messages of a fold. 30 passes are no more
+# Passes over all messages, number of folds, and passes over the messages outside a fold. 30 passes are no more
 # accurate than 10. A fold starts from the solution of all messages, so it needs few passes
 # (docs/experiments.md#correction).
 PASSES = 10, 10, 3
@@ -56,8 +56,8 @@ PASSES_OF_OLDER = 3  # passes over the older messages: their model only scores t
 # Nats of log-odds for each nat of pooled score, if there are many classes. With two classes the scale is half as large,
 # because the scores are s and −s, whose difference is 2s. On mail the best value for two classes is 2.6 to 3.5.
 MANY_CLASS_SCALE = 6.0
-# With more than two classes the correction is fitted to this share of the offset, because left-out scores are more
-# certain than scores of future mail (docs/experiments.md#many-classes).
+# With more than two classes the correction is fitted to scores of naive Bayes times this factor, because left-out
+# scores are more certain than scores of future mail (docs/experiments.md#many-classes).
 FITTED_SHARE = 0.7
 # If a smaller share of a class has trusted labels, all labels count as trusted, because a model of mostly wrong labels
 # cannot show which labels are wrong.
@@ -121,7 +121,7 @@ class Corrected(Learner):
         counts = store.look_up(tokens)
         uncorrected = self.naive_bayes.score_counts(store, tokens, rows, counts)
         indptr, ids = uncorrected.rows.indptr, uncorrected.rows.ids
-        # A row has length 1 over all tokens of the message, including tokens that are not in the model.
+        # Each of a message's n tokens has the value 1/√n, where n includes tokens that are not in the model.
         values = UNIT / np.sqrt(np.maximum(np.diff(rows.indptr), 1))
         correction = np.take(counts.weights, ids, axis=1) * np.repeat(values, np.diff(indptr))
         scale = offset_scale(len(correction))
@@ -129,7 +129,7 @@ class Corrected(Learner):
         weights = scale * uncorrected.weights + correction
         return uncorrected._replace(scores=scores, weights=weights, correction=correction)
 
-    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[LearnedMessage]:
+    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
         """Fit the messages whose labels are trusted, and then, for each of them, one hard example again."""
         records = super().learn(store, messages, noise)
         indices = _select_trusted(store, messages)
@@ -145,12 +145,12 @@ class Corrected(Learner):
         for number, units in changes.items():
             i = index_of_pick[number]
             records[i] = records[i]._replace(changes={**records[i].changes, number: units})
-        for example, (_, size) in zip(examples, fits):
-            if size >= HARD:
+        for example, (_, largest) in zip(examples, fits):
+            if largest >= HARD:
                 hard_examples.add_example(store, example)
         return records
 
-    def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
+    def forget(self, store: Store, learned: MessageRecord, counted: CountedTokens, digest: bytes) -> None:
         store.add_weights(TokenArray.of(counted.tokens).hashes, _negate(learned.contribution))
         for number, units in learned.changes.items():
             if example := hard_examples.read_example(store, number):
@@ -167,8 +167,8 @@ class Corrected(Learner):
         classes = {*store.totals().classes}
         examples = [each for each in examples if {*each.offsets} == classes]
         changes = {}
-        for example, (units, size) in zip(examples, self._fit(store, examples, noise, PENALTY)):
-            if size >= TOLERANCE:
+        for example, (units, largest) in zip(examples, self._fit(store, examples, noise, PENALTY)):
+            if largest >= TOLERANCE:
                 changes[example.number] = units
                 _add_units(store, example, units)
         return changes
@@ -197,8 +197,8 @@ class Corrected(Learner):
         visits = np.arange(len(examples))
         problem.ascend(visits, noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE)
         changes = contributions - old_units
-        units = (dict(zip(classes, each)) for each in with_first(changes).tolist())
-        return list(zip(units, problem.sizes(changes).tolist()))
+        units = (dict(zip(classes, each)) for each in add_first_class(changes).tolist())
+        return list(zip(units, problem.largest_coefficients(changes).tolist()))
 
 
 def _select_trusted(store: Store, messages: Sequence[NewMessage]) -> list[int]:
@@ -252,10 +252,10 @@ def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple
 def _find_hardest(solution: _Solution, training_set: TrainingSet) -> list[HardExample]:
     """Return the hard examples with the largest coefficients, ascending."""
     problem, classes = solution.problem, training_set.counts.classes
-    sizes = problem.sizes(solution.contributions)
-    messages, largest = training_set.messages, np.argsort(sizes, kind="stable")[-MAX_TRAINING_EXAMPLES:]
+    coefficients = problem.largest_coefficients(solution.contributions)
+    messages, hardest = training_set.messages, np.argsort(coefficients, kind="stable")[-MAX_TRAINING_EXAMPLES:]
     numbers, examples = np.flatnonzero(messages.included), []
-    for i in largest[sizes[largest] >= HARD].tolist():
+    for i in hardest[coefficients[hardest] >= HARD].tolist():
         hashes = training_set.tokens.hashes[messages.rows(numbers[i : i + 1]).ids]
         offsets = dict(zip(classes, problem.offsets[i].tolist()))
         digest = messages.digests[numbers[i]].tobytes()
@@ -297,9 +297,9 @@ def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, pas
 
     problem = solution.problem
     fold = training_set.stratified_folds(folds)
-    # The coefficients of most messages are nearly 0, also without the messages of the fold. Not to visit these messages
-    # changes scores by .01 to .07 nats on eight corpora (docs/experiments.md#correction).
-    is_active = problem.sizes(solution.contributions) >= TOLERANCE
+    # The coefficients of most messages are nearly 0, also without the messages of the fold. Visiting only the other
+    # messages changes scores by .01 to .07 nats on eight corpora (docs/experiments.md#correction).
+    is_active = problem.largest_coefficients(solution.contributions) >= TOLERANCE
     scores = problem.offsets.copy()
     class_sizes = np.bincount(problem.labels, minlength=scores.shape[1])
 

@@ -30,7 +30,7 @@ from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
 from spamnb.store.arrays import put_arrays, read_arrays, read_vectors
-from spamnb.store.records import LearnedMessage
+from spamnb.store.records import MessageRecord
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
@@ -55,7 +55,7 @@ class EmbeddedModel(Learner):
         training_set = training_set.select_columns(training_set.columns_by_hash())
         classes = training_set.counts.classes
         matrix = training_set.matrix()
-        assert self.settings.embedding is not None  # settings.py requires an embedding of these models
+        assert self.settings.embedding is not None  # settings.py refuses these models without an embedding
         embedding = fit_embedding(self.settings.embedding, matrix, training_set.tokens)
         vectors = np.zeros((len(training_set.tokens), embedding.vectors.shape[1]), np.float32)
         vectors[embedding.columns] = embedding.vectors
@@ -80,16 +80,16 @@ class EmbeddedModel(Learner):
         tokens_with_vectors, model_rows, vectors = _look_up_vectors(store, tokens, rows, form.linear.shape[1])
         weights = np.zeros((len(order), len(model_rows.ids)))
         for start, stop in pairwise(model_rows.indptr.tolist()):
-            x, shares = embed(vectors[model_rows.ids[start:stop]], model_rows.counts[start:stop])
+            x, factors = embed(vectors[model_rows.ids[start:stop]], model_rows.counts[start:stop])
             # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. The weight of token j is s_j v_jᵀ(Qx + l): of the product
             # of two tokens in xᵀQx each token gets half, as in a Shapley value.
             gradient = (form.linear + form.quadratic @ x)[order]
-            weights[:, start:stop] = gradient @ (shares[:, None] * vectors[model_rows.ids[start:stop]]).T
+            weights[:, start:stop] = gradient @ (factors[:, None] * vectors[model_rows.ids[start:stop]]).T
         scores = row_sums(weights, model_rows.indptr).T + form.constant[order]
         has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
         return BatchScores(tokens_with_vectors, model_rows, scores, weights, has_evidence, lambda: softmax(scores))
 
-    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[LearnedMessage]:
+    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
         names, sums = self._read_moments(store)
         for message in messages:
             if message.label not in names:
@@ -99,7 +99,7 @@ class EmbeddedModel(Learner):
         _write_moments(store, names, sums)
         return super().learn(store, messages, noise)
 
-    def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
+    def forget(self, store: Store, learned: MessageRecord, counted: CountedTokens, digest: bytes) -> None:
         (names, sums), label = self._read_moments(store), learned.label
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
@@ -109,7 +109,7 @@ class EmbeddedModel(Learner):
         _write_moments(store, names, sums)
 
     def _read_form(self, store: Store) -> tuple[QuadraticForm, list[int]]:
-        """Return the scores as polynomials of a message's vector, and for each class its row in the polynomials."""
+        """Return the quadratic form of the scores, and for each class of the store its row in the form's arrays."""
         (names, sums), classes = self._read_moments(store), store.totals().classes
         if not set(names).issuperset(classes):
             raise Damaged("dense_classes in table meta lack a class")
@@ -122,7 +122,7 @@ class EmbeddedModel(Learner):
         """Return the names of the classes, and their moments."""
         names, arrays = store.meta().get("dense_classes"), read_arrays(store)
         if names is None and not arrays:
-            raise SpamnbError(f"{store.path}: a {self.settings.model_type} model learns only after its training")
+            raise SpamnbError(f"{store.path}: a {self.settings.model_type} model must be trained first")
         if names is None or not _is_list_of_names(names):
             raise Damaged("dense_classes in table meta are not a list of names")
         width = (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]  # number of dimensions of the embedding
@@ -144,9 +144,8 @@ class EmbeddedModel(Learner):
                 return estimator
         except ValueError as error:
             problem, _, _ = str(error).partition(":")  # after the colon is advice for programmers
-            raise SpamnbError(
-                f"too few messages: {problem}; train on more, or embed in fewer dimensions: lsa:10"
-            ) from None
+            advice = "train on more, or embed in fewer dimensions: lsa:10"
+            raise SpamnbError(f"too few messages: {problem}; {advice}") from None
 
 
 def _make_moments(store: Store, message: CountedTokens, label: int, sums: Moments) -> Moments:
@@ -176,11 +175,8 @@ def _look_up_vectors(
     tokens_with_vectors, model_rows = take_tokens(tokens, positions), rows.select(positions, len(tokens)).sorted()
     if any(len(vector) != width for vector in vectors.values()):
         raise Damaged(f"a vector in table tokens that does not have {width} numbers")
-    return (
-        tokens_with_vectors,
-        model_rows,
-        np.array([vectors[token] for token in tokens_with_vectors]).reshape(-1, width),
-    )
+    table = np.array([vectors[token] for token in tokens_with_vectors])
+    return tokens_with_vectors, model_rows, table.reshape(-1, width)
 
 
 def _is_list_of_names(value: object) -> bool:

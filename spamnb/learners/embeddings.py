@@ -9,8 +9,8 @@ token of the model is the zero vector. The model file has one vector per token, 
     lsa:100        v_j from latent semantic analysis of the training mail
     vectors:PATH   v_j from a text file of word vectors, as of GloVe or word2vec
 
-With log-entropy weights and a fixed length all three Gaussian models make the fewest errors on 20 Newsgroups; idf
-weights and vectors that are not scaled are worse (docs/experiments.md#embeddings).
+On 20 Newsgroups each Gaussian model makes fewer errors with these weights and this length than with idf weights, or
+with vectors that are not scaled (docs/experiments.md#embeddings).
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ MAX_LINE_BYTES = 1 << 20  # of a line in a file of vectors: a longer line is dam
 
 
 def embed(vectors: np.ndarray, occurrences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vector x (d,) of one message, and the shares (k,) of the tokens: x = shares @ vectors.
+    """Return the vector x (d,) of one message, and the factors (k,) of the tokens: x = factors @ vectors.
 
     ``vectors`` (k, d) are the vectors of the message's tokens, and ``occurrences`` (k,) the counts. This function uses
     numpy alone, because an import of scipy would slow down the classification of one message.
 
-    >>> x, shares = embed(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, 1]))
-    >>> x.tolist(), shares.tolist()
+    >>> x, factors = embed(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, 1]))
+    >>> x.tolist(), factors.tolist()
     ([1.0, 1.0], [1.0, 1.0])
     """
-    shares = 1.0 + np.log(occurrences)
-    z = shares @ vectors
+    factors = 1.0 + np.log(occurrences)
+    z = factors @ vectors
     length = np.sqrt(z @ z)
-    factor = np.sqrt(vectors.shape[1]) / length if length > 0 else 0.0
-    return z * factor, shares * factor
+    scale = np.sqrt(vectors.shape[1]) / length if length > 0 else 0.0
+    return z * scale, factors * scale
 
 
 class Embedding(NamedTuple):
@@ -78,6 +78,8 @@ def fit_embedding(spec: str, X: csr_array, tokens: Sequence[str]) -> Embedding:
     )
     vectors = (weights[columns, None] * directions).astype(np.float32)
     has_direction = vectors.any(axis=1)
+    if not has_direction.any():
+        raise SpamnbError(f"embedding {spec}: the vectors of all words in the training mail are 0")
     return Embedding(columns[has_direction], vectors[has_direction])
 
 
@@ -98,7 +100,7 @@ def parse_embedding(spec: str) -> tuple[str, str]:
 
 
 def _fit_singular_vectors(X: csr_array, weights: np.ndarray, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns that have a vector, and the vectors: rows of the leading right singular vectors of X.
+    """Return the columns that have a vector, and for each its components in the leading right singular vectors of X.
 
     X is weighted as in the formula of z, and its rows are scaled to length 1. Tokens of a single message get no vector.
     There are fewer than ``dimensions`` singular vectors if X has a smaller rank. The same X always gives the same
@@ -125,7 +127,7 @@ def _fit_singular_vectors(X: csr_array, weights: np.ndarray, dimensions: int) ->
 
 
 def _read_word_vectors(path: str, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns that have a vector, and the vectors, from a text file with a word and its numbers a line."""
+    """Return the columns that have a vector, and the vectors, from a text file with lines of a word and its numbers."""
     columns_by_word = _columns_by_word(tokens)
     pairs: list[tuple[int, np.ndarray]] = []
     for word, vector in _read_lines(path, columns_by_word):
@@ -166,7 +168,7 @@ def _read_lines(path: str, words: Container[str]) -> Iterator[tuple[str, np.ndar
 
 
 def _columns_by_word(tokens: Sequence[str]) -> dict[str, list[int]]:
-    """Return the columns of each word with a letter, in the body and in the subject. Other tokens are left out."""
+    """Return for each word that has a letter the columns of its tokens, which are of the body and of the subject."""
     columns: dict[str, list[int]] = {}
     for column, token in enumerate(tokens):
         word = token.removeprefix("subject:")

@@ -11,7 +11,7 @@ from spamnb.counts.class_counts import CountedTokens
 from spamnb.formulas.calibration import bins_by_class, histogram
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
-from spamnb.store.records import LearnedMessage
+from spamnb.store.records import MessageRecord
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # these imports would slow down the classification of one message
@@ -26,7 +26,7 @@ class BatchScores(NamedTuple):
     rows: CsrRows  # the messages over these tokens; the ids are positions in ``tokens``
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
-    shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (formulas/pooling.py)
+    kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (formulas/pooling.py)
     posterior: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 
@@ -138,13 +138,13 @@ class Learner:
         """Score n messages, as rows over ``tokens`` (k,), by a model that has a class."""
         raise NotImplementedError
 
-    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[LearnedMessage]:
+    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
         """Add messages to the parameters that are not counts, and return their records.
 
         The counts already include the messages. ``noise`` is the share of wrong labels from which the trust in the
         labels was computed.
         """
-        return [LearnedMessage(message.label, bins_by_class(message.scores)) for message in messages]
+        return [MessageRecord(message.label, bins_by_class(message.scores)) for message in messages]
 
-    def forget(self, store: Store, learned: LearnedMessage, counted: CountedTokens, digest: bytes) -> None:
+    def forget(self, store: Store, learned: MessageRecord, counted: CountedTokens, digest: bytes) -> None:
         """Subtract a message from the parameters that are not counts. The counts still include the message."""

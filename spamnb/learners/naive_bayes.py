@@ -1,7 +1,8 @@
 """Naive Bayes models: scores of messages, from the counts of their tokens and the totals of the model.
 
-Each training message is scored by the model without it, exactly and in one pass. Its counts are subtracted from the
-counts of its class, and tokens of no other message are removed from the vocabulary.
+Each training message is scored by the model without it, exactly and in one pass: its counts are subtracted from the
+counts of its class, and tokens that no other message has are left out of the vocabulary. Only Bernoulli models with
+pooling sum leave out folds.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class NaiveBayes(Learner):
         return Fit(training_set, self.leave_one_out_scores(training_set))
 
     def leave_one_out_scores(self, training_set: TrainingSet) -> np.ndarray:
-        """Return left-out scores (n, C) of all messages, in the order of the batches; (0, 1) if there is one class."""
+        """Return left-out scores (n, C), in the order of ``training_set.batches``; (0, 1) if there is one class."""
         counts = training_set.counts
         if len(counts.classes) < 2:
             return np.zeros((0, len(counts.classes)))
@@ -107,22 +108,17 @@ class NaiveBayes(Learner):
         return scores
 
     def _count_table(self, counts: ClassCounts) -> np.ndarray:
-        """Return the counts of all tokens in all classes, (V, C): T_jc in a multinomial model, N_jc in the others.
+        """Return counts by token and class, (V, C): of occurrences in a multinomial model, of messages in the others.
 
         The table has a row per token because the counts of a token are read together.
         """
-        table = np.zeros((counts.vocabulary_size, len(counts.rows)), np.uint32)
+        table = np.zeros((counts.n_columns, len(counts.rows)), np.uint32)
         for column, row in enumerate(counts.rows):
             is_multinomial = self.settings.model_type == "multinomial"
             table[row.columns, column] = row.occurrences if is_multinomial else row.document_counts
         return table
 
-    def _log_likelihoods(
-        self,
-        totals: ClassTotals,
-        document_counts: np.ndarray,
-        occurrences: np.ndarray,
-    ) -> np.ndarray:
+    def _log_likelihoods(self, totals: ClassTotals, document_counts: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
         """Return log P(token | class) in nats, (C, k); for Bernoulli, the log-odds that the token is present.
 
         ``document_counts`` (N_jc) and ``occurrences`` (T_jc), (C, k), are counts of k tokens; a model uses one of them.
@@ -150,20 +146,15 @@ class NaiveBayes(Learner):
         return log_prior + all_absent_log_probability(frequencies, totals.documents, self.settings.alpha)
 
     def _pool(
-        self,
-        log_likelihoods: np.ndarray,
-        rows: CsrRows,
-        intercepts: np.ndarray,
-        groups: np.ndarray,
-        pooling: str | None = None,
+        self, log_likelihoods: np.ndarray, rows: CsrRows, intercepts: np.ndarray, groups: np.ndarray, pooling: str = ""
     ) -> Pooled:
-        """Pool the evidence of n messages. ``pooling`` None is the pooling of the settings."""
+        """Pool the evidence of n messages. The default is the pooling of the settings."""
         counts = rows.counts if self.settings.model_type == "multinomial" else None
         return pool(log_likelihoods, counts, rows.indptr, intercepts, groups, pooling or self.settings.pooling)
 
 
 def _score_messages(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:
-    """Return scores of all messages, in threads, because C and numpy run without the GIL."""
+    """Score the included messages in threads, because C and numpy run without the GIL."""
     included = np.flatnonzero(training_set.messages.included)
     from concurrent.futures import ThreadPoolExecutor  # only training needs this import
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.reader.tokens import TokenArray
-from spamnb.store.database import checked_rows, int_between, parse_json
+from spamnb.store.database import checked_rows, int_up_to, parse_json
 from spamnb.store.rows import MAX_COUNT
 from spamnb.store.store import HASH_IN_LIST, REVISION, Store
 
@@ -74,7 +74,7 @@ def put_vectors(store: Store, tokens: Sequence[str], vectors: np.ndarray) -> Non
 def parse_array(name: str, dtype: Any, shape: Any, content: bytes) -> np.ndarray:
     """Return the array of these bytes; raise Damaged unless all its numbers are finite."""
     try:
-        if type(dtype) is not str or not all(map(int_between(MAX_COUNT), shape)):
+        if type(dtype) is not str or not all(map(int_up_to(MAX_COUNT), shape)):
             raise ValueError
         array = np.frombuffer(content, np.dtype(dtype)).reshape(shape)
         if array.dtype.kind not in "iuf" or not np.isfinite(array).all():

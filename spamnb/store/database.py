@@ -1,4 +1,4 @@
-"""One SQLite file, safely: opening, transactions, checked rows, and one line for each error of SQLite.
+"""Opens one SQLite file, runs transactions, checks the rows that it reads, and describes an error in one line.
 
 In write-ahead mode a reader sees the state before or after a change and never waits for a writer. If a process is
 killed inside a change, the file has the state before the change.
@@ -31,19 +31,19 @@ MAX_SUM = 1 << 61  # two sums and the counts of one message do not overflow 64 b
 
 _CHECK_PERMISSIONS = "check the permissions of the file and of its folder"
 
-Fits = type | Callable[[Any], bool]  # the type of a column's values, or a check of them
+ColumnCheck = type | Callable[[Any], bool]  # the type of a column's values, or a check of them
 
 
 class Database:
     """A connection to one file, with nested transactions, and hooks for the caches of subclasses."""
 
     OWN_ID = APPLICATION_ID  # SQLite's application_id
-    KIND = "spamnb model"  # the file in an error message
+    KIND = "spamnb model"  # what error messages call the file
     REMEDY = "restore a copy, or remove it and train again"  # if the file is damaged
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        self.path = path  # in error messages
-        self.file = path  # the path of the open file, because SQLite cannot return a path that is not UTF-8
+        self.path = path  # in error messages; subclasses may set another name
+        self.file = path  # the path on disk, which SQLite cannot return if it is not UTF-8
         self._connection = connection
         self._busy = False  # inside a transaction
         self._data_version: int | None = None
@@ -148,7 +148,7 @@ class Database:
                 self._connection.execute("COMMIT")
             except BaseException:
                 self.drop_cache()
-                # If Ctrl-C ends a context before its block begins, the file is closed before this line.
+                # After Ctrl-C before the with block, garbage collection ends this generator, maybe after ``close``.
                 if self._busy and self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
@@ -239,7 +239,7 @@ def _connect(name: str, mode: str) -> sqlite3.Connection:
 
 
 def sql_text(value: str) -> str:
-    """Return a text that SQLite can store: surrogates, of bytes that are not UTF-8, are escaped.
+    """Return a text that SQLite can store: surrogates, which stand for bytes that are not UTF-8, are escaped.
 
     >>> sql_text("caf\\udce9")
     'caf\\\\udce9'
@@ -260,24 +260,24 @@ def is_class_name(value: Any) -> bool:
         return False
 
 
-def int_between(most: int, least: int = 0) -> Fits:
+def int_up_to(most: int, least: int = 0) -> ColumnCheck:
     """Return a check for whole numbers from ``least`` to ``most``; True and False do not pass."""
     return lambda value: type(value) is int and least <= value <= most
 
 
-def checked_rows(table: str, unchecked: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
+def checked_rows(table: str, unchecked: Iterable[tuple], /, **columns: ColumnCheck) -> list[tuple]:
     """Return all rows; raise Damaged if a value does not fit its column.
 
-    >>> checked_rows("classes", [("ham", 3)], name=str, documents=int_between(9))
+    >>> checked_rows("classes", [("ham", 3)], name=str, documents=int_up_to(9))
     [('ham', 3)]
-    >>> checked_rows("classes", [("ham", -3)], name=str, documents=int_between(9))
+    >>> checked_rows("classes", [("ham", -3)], name=str, documents=int_up_to(9))
     Traceback (most recent call last):
     ...
     spamnb.errors.Damaged: documents in table classes: -3
     """
     rows = list(unchecked)
-    for (column, fits), values in zip(columns.items(), zip(*rows)):
-        misfits = [v for v in values if not (type(v) is fits if isinstance(fits, type) else fits(v))]
+    for (column, check), values in zip(columns.items(), zip(*rows)):
+        misfits = [v for v in values if not (type(v) is check if isinstance(check, type) else check(v))]
         if misfits:
             raise Damaged(f"{column} in table {table}: {_quote(misfits[0])}")
     return rows

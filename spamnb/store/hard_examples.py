@@ -1,11 +1,12 @@
 """Table ``hard``: the hard examples of a corrected model, with their tokens, so that they can be fitted again.
 
-The table has the hardest messages of training, and the last messages with a large coefficient that were learned. When a
-message is learned, one hard example is fitted again. When a hard example of training is forgotten, all hard examples
-are fitted again, because training fitted them together.
+A message is hard if it has a large coefficient (formulas/correction.py). The table has the hardest messages of
+training, and the last hard messages that were learned. When a message is learned, one hard example is fitted again.
+When a hard example of training is forgotten, all are fitted again, because training fitted them together.
 
-Rows have ascending numbers. When a message is forgotten, its row becomes empty but stays, so that no other message gets
-its number. The change of a hard example can be subtracted as long as the table has its number.
+Rows have ascending numbers. The record of a learned message has the number of the example that was fitted again and its
+change, which forget subtracts if the example is still in the table. When a hard example is forgotten, its row becomes
+empty but stays, so that no other example gets its number.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, parse_json
+from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest, parse_json
 from spamnb.store.store import Store
 
 MAX_HARD = 300  # rows: 100 are nearly as good, and 1,000 no better (docs/experiments.md#correction)
@@ -30,7 +31,7 @@ class HardExample(NamedTuple):
 
     digest: bytes
     label: str
-    offsets: Mapping[str, float]  # by class, in nats: its scores by naive Bayes alone when it was learned
+    offsets: Mapping[str, float]  # of the correction, by class, in nats: scores by naive Bayes when it was learned
     hashes: np.ndarray  # (k,) hashes of the tokens, which are all in the model
     number: int = 0  # of its row; 0 before it is stored
 
@@ -59,15 +60,15 @@ def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
         columns = "SELECT sequence, digest, class, offsets, hashes FROM hard WHERE digest NOT NULL"
         names, messages = list(store.class_ids()), []
         rows = checked_rows(
-            "hard", store.execute(f"{columns} {condition}", parameters), sequence=int_between(MAX_SUM),
-            digest=is_digest, **{"class": int_between(len(names) - 1)}, offsets=str, hashes=bytes,
+            "hard", store.execute(f"{columns} {condition}", parameters), sequence=int_up_to(MAX_SUM),
+            digest=is_digest, **{"class": int_up_to(len(names) - 1)}, offsets=str, hashes=bytes,
         )  # fmt: skip
         for number, digest, label, offsets, hashes in rows:
-            values = _check_scores(parse_json("hard", "offsets", offsets), len(names))
-            scores = {name: score for name, score in zip(names, values) if score is not None}
-            if names[label] not in scores or len(hashes) % _HASH.itemsize:
+            scores = _check_scores(parse_json("hard", "offsets", offsets), len(names))
+            by_class = {name: score for name, score in zip(names, scores) if score is not None}
+            if names[label] not in by_class or len(hashes) % _HASH.itemsize:
                 raise Damaged("a row of table hard without a score of its class, or with truncated hashes")
-            messages.append(HardExample(digest, names[label], scores, np.frombuffer(hashes, _HASH), number))
+            messages.append(HardExample(digest, names[label], by_class, np.frombuffer(hashes, _HASH), number))
         return messages
 
 

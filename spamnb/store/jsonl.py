@@ -16,8 +16,8 @@ from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.shown_text import escape
 from spamnb.store.arrays import VECTOR, parse_array
-from spamnb.store.database import MAX_SUM, int_between
-from spamnb.store.records import LearnedMessage, check_correction
+from spamnb.store.database import MAX_SUM, int_up_to
+from spamnb.store.records import MessageRecord, check_correction
 from spamnb.store.rows import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.state import NOISE
@@ -87,7 +87,7 @@ class _Parser:
         self.figures: list[tuple[int, int, int]] = []  # documents, occurrences and weight of each cell
         self.vectors: list[list[float]] = []
         self.months: dict[str, int] = {}  # by token
-        self.messages: list[tuple[bytes, LearnedMessage]] = []
+        self.messages: list[tuple[bytes, MessageRecord]] = []
         self.arrays: dict[str, np.ndarray] = {}
         self.stored: list[StoredMessage] = []
         self.has_ended = False
@@ -105,13 +105,13 @@ class _Parser:
             message = base64.b64decode(record["base64"], validate=True)
             decompress(message)
             digest, label = bytes.fromhex(record["kept"]), self._check_class(record["class"])
-            if not int_between(MAX_SUM)(record["taught_at"]):
+            if not int_up_to(MAX_SUM)(record["taught_at"]):
                 raise ValueError("a time that is not a whole number")
             self.stored.append(StoredMessage(digest, label, record["taught_at"], message))
         elif "message" in record:
             label = self._check_class(record["class"])
             facts = {key: value for key, value in record.items() if key not in ("message", "class", "changes")}
-            learned = LearnedMessage.of_facts(label, facts, self.documents)
+            learned = MessageRecord.of_facts(label, facts, self.documents)
             self.messages.append((bytes.fromhex(record["message"]), learned))
         elif "array" in record:
             name, content = str(record["array"]), base64.b64decode(record["base64"])
@@ -148,7 +148,7 @@ class _Parser:
             self.cells.append((index, self._number[name]))
             self.figures.append((0, 0, units))
         if "month" in record:
-            if not int_between(MAX_SUM)(record["month"]):
+            if not int_up_to(MAX_SUM)(record["month"]):
                 raise ValueError("a month that is not a whole number")
             self.months[token] = record["month"]
         self.tokens.append(token)

@@ -11,7 +11,7 @@ from spamnb.core.curve import BINS
 from spamnb.errors import SpamnbError
 from spamnb.reader.tokens import merge_vocabularies
 from spamnb.settings import ORIGIN, Settings
-from spamnb.store.records import LearnedMessage
+from spamnb.store.records import MessageRecord
 from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot
 from spamnb.store.state import BASE
@@ -28,7 +28,7 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
     SpamnbError if the settings differ, and for models of vectors, which do not add up.
     """
     _check_alike(models, names)
-    messages: dict[bytes, LearnedMessage] = {}
+    messages: dict[bytes, MessageRecord] = {}
     repeated = 0
     for digest, learned in (message for snapshot in models for message in snapshot.messages):
         repeated += digest in messages
@@ -36,7 +36,7 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
         classes = {**earlier, **learned.contribution}
         contribution = {name: earlier.get(name, 0) + learned.contribution.get(name, 0) for name in classes}
         # The sum has no hard examples, so it has no changes of hard examples.
-        messages[digest] = LearnedMessage(learned.label, learned.bins, contribution)
+        messages[digest] = MessageRecord(learned.label, learned.bins, contribution)
     return _sum(models, messages), repeated
 
 
@@ -51,7 +51,7 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
             raise SpamnbError(f"{name}: {_NO_SUM}")
 
 
-def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage]) -> Snapshot:
+def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Snapshot:
     """Return the sum of models, with these learned messages."""
     classes = sorted({name for snapshot in models for name in snapshot.classes})
     tokens, indices = merge_vocabularies([snapshot.tokens for snapshot in models])

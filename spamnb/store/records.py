@@ -1,6 +1,6 @@
 """Table ``messages``: how each message was learned.
 
-To store one more fact of a learned message, add the field to ``LearnedMessage``, to ``facts`` and to ``of_facts``.
+To store one more fact of a learned message, add the field to ``MessageRecord``, to ``facts`` and to ``of_facts``.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 from spamnb.core.curve import BINS
 from spamnb.errors import Damaged
-from spamnb.store.database import checked_rows, int_between, is_digest, parse_json
+from spamnb.store.database import checked_rows, int_up_to, is_digest, parse_json
 from spamnb.store.rows import MAX_UNITS
 from spamnb.store.store import Store
 
-_is_units = int_between(MAX_UNITS, -MAX_UNITS)
+_is_units = int_up_to(MAX_UNITS, -MAX_UNITS)
 _to_json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder for each message
 
 
-class LearnedMessage(NamedTuple):
+class MessageRecord(NamedTuple):
     """How a message was learned."""
 
     label: str
@@ -36,12 +36,12 @@ class LearnedMessage(NamedTuple):
         return {name: fact for name, fact in facts.items() if fact is not None}
 
     @classmethod
-    def of_facts(cls, label: str, facts: Any, classes: Collection[str]) -> LearnedMessage:
+    def of_facts(cls, label: str, facts: Any, classes: Collection[str]) -> MessageRecord:
         """Make a learned message from the result of ``facts``; raise ValueError if it does not fit these classes."""
         if type(facts) is not dict:
             raise ValueError("facts that are not an object")
         bins, contribution, changes = facts.get("bins"), facts.get("contribution", {}), facts.get("changes", {})
-        if bins is not None and (type(bins) is not dict or not all(map(int_between(BINS - 1), bins.values()))):
+        if bins is not None and (type(bins) is not dict or not all(map(int_up_to(BINS - 1), bins.values()))):
             raise ValueError("bins that the calibration does not have")
         if type(changes) is not dict or not all(number.isdecimal() and len(number) < 19 for number in changes):
             raise ValueError("changes that do not name hard examples")
@@ -57,35 +57,35 @@ def check_correction(value: Any, classes: Collection[str]) -> None:
         raise ValueError("units of a correction that are not whole numbers, are too large or do not sum to 0")
 
 
-def read_learned(store: Store, digest: bytes) -> LearnedMessage | None:
+def read_learned(store: Store, digest: bytes) -> MessageRecord | None:
     """Return how the message with this digest was learned; None if it was not learned."""
     rows = _read(store, "WHERE digest = ?", digest)
     return rows[0][1] if rows else None
 
 
-def read_all_learned(store: Store) -> list[tuple[bytes, LearnedMessage]]:
+def read_all_learned(store: Store) -> list[tuple[bytes, MessageRecord]]:
     """Return (digest, how it was learned) of all messages, ascending by digest."""
     return _read(store, "ORDER BY digest")
 
 
-def _read(store: Store, condition: str, *parameters: Any) -> list[tuple[bytes, LearnedMessage]]:
+def _read(store: Store, condition: str, *parameters: Any) -> list[tuple[bytes, MessageRecord]]:
     with store.reading():
         columns = "SELECT digest, class, coalesce(facts, '{}') FROM messages"
         classes, messages = list(store.class_ids()), []
         rows = checked_rows(
             "messages", store.execute(f"{columns} {condition}", parameters), digest=is_digest,
-            **{"class": int_between(len(classes) - 1)}, facts=str,
+            **{"class": int_up_to(len(classes) - 1)}, facts=str,
         )  # fmt: skip
         for digest, label, text in rows:
             facts = parse_json("messages", "facts", text)
             try:
-                messages.append((digest, LearnedMessage.of_facts(classes[label], facts, classes)))
+                messages.append((digest, MessageRecord.of_facts(classes[label], facts, classes)))
             except ValueError as error:
                 raise Damaged(f"facts in table messages: {error}") from None
         return messages
 
 
-def put_learned(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
+def put_learned(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]) -> None:
     """Write how messages were learned, by digest; rows of the same digests are replaced."""
     with store.writing():
         ids, rows = store.class_ids(), []

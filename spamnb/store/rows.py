@@ -60,7 +60,7 @@ class Cells(NamedTuple):
     @classmethod
     def of_counts(cls, counts: ClassCounts, weights: np.ndarray | None = None) -> Cells:
         """Make cells from the sums of classes, and from the weights (V, C) of the tokens."""
-        size, classes = counts.vocabulary_size, len(counts.rows)
+        size, classes = counts.n_columns, len(counts.rows)
         step, parts = max(1, MAX_FIGURES // max(classes, 1)), [cls._unpack((), classes)]
         for first in range(0, size, step):
             table = np.zeros((3, min(step, size - first), classes), np.int64)
@@ -78,7 +78,7 @@ class Cells(NamedTuple):
         token, label, figures = zip(*parts)
         return cls(np.concatenate(token), np.concatenate(label), np.concatenate(figures, axis=1))
 
-    def counts(self, classes: Sequence[str], documents: np.ndarray, vocabulary_size: int) -> ClassCounts:
+    def counts(self, classes: Sequence[str], documents: np.ndarray, n_columns: int) -> ClassCounts:
         """Return the sums of classes, whose names may be in any order."""
         order = sorted(range(len(classes)), key=classes.__getitem__)
         nonzero = np.flatnonzero(self.figures[DOCUMENTS])
@@ -86,7 +86,7 @@ class Cells(NamedTuple):
         bounds = np.searchsorted(self.label[by_class], np.arange(len(classes) + 1))
         parts = [by_class[bounds[c] : bounds[c + 1]] for c in order]
         rows = tuple(SparseRow(self.token[part], *self.figures[:WEIGHT, part]) for part in parts)
-        return ClassCounts(tuple(classes[c] for c in order), documents[order], vocabulary_size, rows)
+        return ClassCounts(tuple(classes[c] for c in order), documents[order], n_columns, rows)
 
     def sums(self, figure: int, by: np.ndarray, size: int) -> np.ndarray:
         """Return the sums (size,) of one figure ``by`` token or by label."""

@@ -25,7 +25,7 @@ from spamnb.reader.tokens import TokenArray
 from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
 from spamnb.store.new_rows import insert_tokens
 from spamnb.store.pruning import read_months
-from spamnb.store.records import LearnedMessage, put_learned, read_all_learned
+from spamnb.store.records import MessageRecord, put_learned, read_all_learned
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, PackedCells, tokens_of
 from spamnb.store.state import HISTOGRAM, NOISE, SIZE
 from spamnb.store.store import Store
@@ -44,7 +44,7 @@ class Snapshot(NamedTuple):
     documents: np.ndarray  # (C,) N_c
     tokens: TokenArray  # ascending by hash
     cells: Cells  # sums of training and of the messages learned since
-    messages: Sequence[tuple[bytes, LearnedMessage]]  # by digest
+    messages: Sequence[tuple[bytes, MessageRecord]]  # by digest
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     vectors: np.ndarray | None = None  # (V, d) one vector per token
@@ -104,7 +104,7 @@ def write_sums(
         store.drop_cache()
 
 
-def write_messages(store: Store, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
+def write_messages(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]) -> None:
     """Write how messages were learned, by digest, in batches."""
     messages = iter(messages)
     while batch := list(islice(messages, MESSAGES_AT_ONCE)):

@@ -12,9 +12,9 @@ import numpy as np
 from spamnb.core.curve import BINS
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import Damaged
-from spamnb.formulas import calibration
 from spamnb.formulas.calibration import Calibration
-from spamnb.store.database import MAX_SUM, Database, checked_rows, int_between, is_class_name, parse_json
+from spamnb.formulas.calibration import fit as fit_calibration
+from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
 from spamnb.store.rows import MAX_COUNT
 
 MAX_CLASSES = 900  # of a model, because each token in memory has three figures for each class
@@ -33,7 +33,7 @@ class State:
 
     meta: dict[str, Any]
     class_ids: dict[str, int]
-    sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc
+    sums: np.ndarray  # (C, 3) messages, and sums over all tokens of document counts and of occurrences
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and all others
     curves: np.ndarray | None  # (C, 3) slope, intercept and knee as written; None after a change
     cache: dict[str, Any] = field(default_factory=dict)  # arrays that were read in this state
@@ -46,14 +46,14 @@ class State:
         columns = "name, id, calibration, documents, document_counts, occurrences, slope, intercept, knee"
         classes = checked_rows(
             "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
-            id=int_between(MAX_CLASSES - 1), calibration=bytes, documents=int_between(MAX_COUNT),
-            document_counts=int_between(MAX_SUM), occurrences=int_between(MAX_SUM), slope=_is_parameter,
+            id=int_up_to(MAX_CLASSES - 1), calibration=bytes, documents=int_up_to(MAX_COUNT),
+            document_counts=int_up_to(MAX_SUM), occurrences=int_up_to(MAX_SUM), slope=_is_parameter,
             intercept=_is_parameter, knee=_is_knee,
         )  # fmt: skip
         if [row[1] for row in classes] != list(range(len(classes))):
             raise Damaged("numbers in table classes that are not in order")
         size, noise = meta.get(SIZE, -1), meta.get(NOISE, -1)
-        if not int_between(MAX_COUNT)(size):
+        if not int_up_to(MAX_COUNT)(size):
             raise Damaged(f"{SIZE} in table meta: {size!r}")
         if not (type(noise) is float and 0 <= noise < 1):
             raise Damaged(f"{NOISE} in table meta: {noise!a:.40}")
@@ -83,13 +83,13 @@ class State:
     def calibration(self) -> Calibration:
         """The calibration of the classes with messages: as it was written, or fitted now if the sums changed since."""
         if self.curves is None:
-            return calibration.fit(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
+            return fit_calibration(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
         slope, intercept, knee = self.curves[self.nonempty_classes].T
         return Calibration(slope, intercept, knee, self.meta[NOISE])
 
     def check_calibration(self) -> None:
         """Raise Damaged if the curves differ from a fit to the histograms."""
-        fitted = calibration.fit(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
+        fitted = fit_calibration(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
         pairs = zip(self.calibration, fitted)
         if not all(np.allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-3) for a, b in pairs):
             raise Damaged("curves in table classes that do not fit its histograms")
@@ -133,7 +133,7 @@ class State:
         files counts twice in the number of tokens, because an exact number needs a look-up of all tokens.
         """
         weight, extended = base.learned_message_weight, base
-        for name in self.class_ids.keys() - base.class_ids.keys():
+        for name in sorted(self.class_ids.keys() - base.class_ids.keys()):
             extended = extended.with_class(name)
         numbers = [extended.class_ids[name] for name in self.class_ids]
         sums, histogram = extended.sums.copy(), extended.histogram.copy()
@@ -170,7 +170,7 @@ def _is_parameter(value: Any) -> bool:
 
 
 def _is_knee(value: Any) -> bool:
-    """Return whether a value can be a knee. The knee of infinitely many messages is 1 nat."""
+    """Return whether a value can be a knee. It is at least 1 nat, and 1 for infinitely many messages."""
     return _is_parameter(value) and value >= 1
 
 

@@ -1,8 +1,8 @@
 """Table ``kept_lessons``: messages that were learned one by one, whole, so that a new model can learn them again.
 
-A row has one compressed message. When the rows take more than a bound, the oldest are deleted. ``position`` is the
-byte at which a message would begin in a file of all messages: a row is deleted if its position is less than the end of
-the last row minus the bound. So no sizes have to be added up.
+A row has one compressed message. ``position`` is the byte at which it would begin in a file to which all messages were
+appended: a row is deleted if its position is less than the end of the last row minus a bound. So no sizes have to be
+added up; the gap of a message that was forgotten or stored again counts until older rows are gone.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from spamnb.errors import Damaged
 from spamnb.sources.formats import MAX_MESSAGE
-from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_class_name, is_digest
+from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_class_name, is_digest
 from spamnb.store.store import Store
 
 DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-messages
-MAX_MB = 100_000  # megabytes of the bound: positions stay far below MAX_SUM
+MAX_MB = 100_000  # megabytes of the bound
 MAX_SHARE = 1 / 16  # of the bound: a larger message is not stored, because it would replace hundreds of messages
 LEVEL = 1  # of zlib: half the time of level 6, and 6 % more bytes
 ROW_BYTES = 100  # of a row beside its message: digest, its index, class and time
@@ -33,7 +33,7 @@ _SELECT = (
 class StoredMessage(NamedTuple):
     """A learned message as it is stored."""
 
-    digest: bytes  # at the time when the message was learned
+    digest: bytes  # by the version of spamnb that learned the message; other versions may compute another one
     label: str
     taught_at: int  # seconds since 1970, UTC
     message: bytes  # compressed
@@ -107,7 +107,7 @@ def is_public(store: Store) -> bool:
 
 
 def add_messages(store: Store, messages: Iterable[StoredMessage]) -> None:
-    """Store messages of another file, the oldest first."""
+    """Store messages of another file, which must come oldest first."""
     with store.writing():
         bound = read_stored_limit(store)
         for message in messages:
@@ -125,7 +125,7 @@ def delete_message(store: Store, digest: bytes) -> None:
 def read_stored_messages(store: Store) -> Iterator[StoredMessage]:
     """Yield all stored messages, the oldest first."""
     with store.reading():
-        number = int_between(MAX_SUM)
+        number = int_up_to(MAX_SUM)
         for row in store.execute(_SELECT, (MAX_MESSAGE,)):
             ((_, *message),) = checked_rows(
                 "kept_lessons", [row], position=number, digest=is_digest, **{"class": is_class_name}, taught_at=number,
@@ -154,11 +154,11 @@ def count_learned(store: Store) -> dict[str, int]:
             " WHERE json_type(facts, '$.bins') NOT NULL OR digest IN (SELECT digest FROM kept_lessons)"
             " GROUP BY class, name ORDER BY name"
         )
-        return dict(checked_rows("messages", rows, **{"class": is_class_name}, messages=int_between(MAX_SUM)))
+        return dict(checked_rows("messages", rows, **{"class": is_class_name}, messages=int_up_to(MAX_SUM)))
 
 
 def count_not_stored(store: Store) -> int:
-    """Return how many messages were learned one by one, by a person or by the filter itself, and are not stored."""
+    """Return how many messages were learned since the last training and are not stored."""
     with store.reading():
         stored = "SELECT digest FROM kept_lessons"
         learned = (
@@ -177,7 +177,7 @@ def _append(store: Store, message: StoredMessage) -> None:
 def _find_end(store: Store) -> int:
     """Return the position at which the last message ends."""
     last = store.execute("SELECT position, length(message) FROM kept_lessons ORDER BY position DESC LIMIT 1")
-    fits = int_between(MAX_SUM)
+    fits = int_up_to(MAX_SUM)
     rows = checked_rows("kept_lessons", last, position=fits, message=fits)
     return rows[0][0] + rows[0][1] + ROW_BYTES if rows else 0
 

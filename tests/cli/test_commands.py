@@ -136,7 +136,7 @@ def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, m
     (tmp_path / "copies" / "a").mkdir(parents=True)
     shutil.copytree(folder / "ham", tmp_path / "copies" / "b")
     shutil.copytree(folder / "ham", tmp_path / "copies" / "a" / "ham")
-    one_class = "in the sources: to tell classes apart it takes two; --one-class trains on one"
+    one_class = "in the sources: telling classes apart takes two; --one-class trains on one"
     for arguments, said in [
         ([folder], "exists already; --force replaces it"),
         (["--force", f"ham={folder / 'ham'}"], one_class),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spamnb.core.fit import FitRows
 from spamnb.formulas import correction
-from spamnb.formulas.correction import LEARNING_PENALTY, NEGLIGIBLE, PENALTY, UNIT, Problem, with_first
+from spamnb.formulas.correction import LEARNING_PENALTY, NEGLIGIBLE, PENALTY, UNIT, Problem, add_first_class
 from spamnb.formulas.softmax import softmax
 from spamnb.formulas.trust import trust
 
@@ -32,7 +32,7 @@ def coefficients(scores: list[float], y: int, penalty: float, noise: float = 0.0
     contributions, weights = np.zeros((2, 1, len(scores) - 1), np.int64)
     ascend(alone, np.array([0]), noise, 1, contributions, weights, penalty)
     assert np.array_equal(contributions, weights)
-    return with_first(contributions)[0] * UNIT
+    return add_first_class(contributions)[0] * UNIT
 
 
 @given(st.lists(finite, min_size=2, max_size=20), st.data(), st.sampled_from([5.0, LEARNING_PENALTY, PENALTY]))
@@ -77,7 +77,7 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
     contributions, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
     passes = ascend(given, np.arange(60), 0.0, 1000, contributions, weights, 20.0)
     assert passes < 1000
-    own, every = with_first(contributions) * UNIT, np.arange(60)
+    own, every = add_first_class(contributions) * UNIT, np.arange(60)
     lengths = n_tokens[:, None] * given.values[:, None] ** 2
     found = own / given.values[:, None]
     # With all of its tokens a row has length 1, whatever columns it has; the rest are its own alone.
@@ -94,7 +94,7 @@ def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
     given, _ = problem(np.random.default_rng(classes), 60, 40, classes)
     contributions, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
     ascend(given, np.arange(60), 0.0, 4, contributions, weights)
-    others = -with_first(contributions)[np.arange(classes) != given.labels[:, None]].reshape(60, -1)
+    others = -add_first_class(contributions)[np.arange(classes) != given.labels[:, None]].reshape(60, -1)
     small = (others > 0) & (others * UNIT / given.values[:, None] < NEGLIGIBLE - UNIT)
     assert small.any() == (classes == 2) and others.any() and (others >= 0).all()
 

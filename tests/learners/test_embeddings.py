@@ -82,10 +82,10 @@ def test_one_message_by_look_up_equals_its_row() -> None:
         row = X[[i]]
         known = [k for k, column in enumerate(row.indices) if column in table]
         if known:
-            x, shares = embed(np.array([table[row.indices[k]] for k in known]), row.data[known])
+            x, factors = embed(np.array([table[row.indices[k]] for k in known]), row.data[known])
             np.testing.assert_array_equal(x, together[i])
             np.testing.assert_allclose(x @ x, 4)
-            assert shares.min() > 0
+            assert factors.min() > 0
 
 
 GLOVE = "the 0.5 0.25 -1\ncheap 1 0 0\npills 0.9 0.1 0\nmeeting 0 1 0\nat example.org 0 0 1\n"
@@ -124,6 +124,7 @@ def test_word_vectors(tmp_path: Path, header: str) -> None:
         (b"\x00\x01\x02", r"vectors\.txt:1: not a word and some numbers"),
         ("zebra 1 2\n", "none of the words"),
         ("", "none of the words"),
+        ("the 0 0\ncheap 0 1e-60\n", "the vectors of all words in the training mail are 0"),
     ],
 )
 def test_a_file_of_no_use_is_told_with_its_line(tmp_path: Path, content: str | bytes, says: str) -> None:
