@@ -1,8 +1,8 @@
 """Table ``kept_lessons``: messages that were learned one by one, whole, so that a new model can learn them again.
 
-A row has one compressed message. ``position`` is the byte at which it would begin in a file to which all messages were
-appended: a row is deleted if its position is less than the end of the last row minus a bound. So no sizes have to be
-added up; the gap of a message that was forgotten or stored again counts until older rows are gone.
+A row has one compressed message. If the rows take more than a bound, the oldest are deleted. ``position`` is the byte
+at which a row would begin in a file of all rows that were ever written. So sizes have to be added up only if the bytes
+from the first position to the end, which include deleted rows, are more than the bound.
 """
 
 from __future__ import annotations
@@ -183,5 +183,10 @@ def _find_end(store: Store) -> int:
 
 
 def _delete_oldest(store: Store) -> None:
-    """Delete the oldest messages, until the others fit the bound."""
-    store.execute("DELETE FROM kept_lessons WHERE position < ?", (_find_end(store) - read_stored_limit(store),))
+    """Delete the oldest messages if they may exceed the bound, until the others take at most 15/16 of it."""
+    bound = read_stored_limit(store)
+    (first,) = store.execute("SELECT coalesce(min(position), 0) FROM kept_lessons").fetchone()
+    if _find_end(store) - first > bound:
+        sizes = "SELECT position, sum(length(message) + ?) OVER (ORDER BY position DESC) AS size FROM kept_lessons"
+        delete = f"DELETE FROM kept_lessons WHERE position IN (SELECT position FROM ({sizes}) WHERE size > ?)"  # noqa: S608
+        store.execute(delete, (ROW_BYTES, bound - bound // 16))  # in steps of 1/16, because the sum takes milliseconds

@@ -112,7 +112,17 @@ def test_the_bound_is_kept_and_the_oldest_leave(classifier: Classifier) -> None:
         found = measure_stored(classifier.store)
         assert found.bytes <= found.bound == 20_000
     assert held(classifier) == taught[-found.messages :]
-    assert found.bytes > 10_000
+    assert found.bytes > 17_000
+
+
+def test_messages_that_are_stored_again_displace_no_others(classifier: Classifier) -> None:
+    write_stored_limit(classifier.store, 0.1)
+    raws = [b"Subject: %d\n\n" % n + random.Random(n).randbytes(2000).hex().encode() for n in range(10)]
+    for raw in raws:
+        classifier.learn("spam", raw)
+    for label in ("ham", "spam") * 25:
+        classifier.learn(label, raws[0])
+    assert len(held(classifier)) == 10
 
 
 def test_a_smaller_bound_holds_at_once_and_0_takes_everything_out(classifier: Classifier) -> None:
