@@ -121,7 +121,7 @@ def test_messages_that_are_stored_again_displace_no_others(classifier: Classifie
     for raw in raws:
         classifier.learn("spam", raw)
     for label in ("ham", "spam") * 25:
-        classifier.learn(label, raws[0])
+        classifier.learn(label, raws[0]), classifier.learn(label, raws[1])
     assert len(held(classifier)) == 10
 
 
