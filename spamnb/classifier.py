@@ -209,11 +209,7 @@ class Classifier:
         return isinstance(message, ReadMessage) and message.reader in (None, self._reader)
 
     def classify(
-        self,
-        message: bytes | str | ReadMessage,
-        *,
-        tokens: int | None = None,
-        posterior: bool = True,
+        self, message: bytes | str | ReadMessage, *, tokens: int | None = None, posterior: bool = True
     ) -> Classification:
         """Classify one message.
 

@@ -30,8 +30,8 @@ def mark_newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.nd
 def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray | None:
     """Return a mask (n,) of the newest messages of a training set without copies and empty classes.
 
-    Return None if a minimum above is not reached, or if there is only one class. Without a class ``spam``, each class
-    must reach the minima.
+    Return None if a minimum above is not reached, if a class has no older message, or if there is only one class.
+    Without a class ``spam``, each class must reach the minima.
     """
     dates, positions, labels = (
         values[training_set.messages.included]

@@ -171,3 +171,10 @@ def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path
         snapshots = [read_snapshot(user.store), read_snapshot(base)]
     with pytest.raises(SpamnbError, match="b: its base differs from the base of a"):
         merge_models(snapshots, ["a", "b"])
+
+
+def test_new_classes_come_in_the_order_of_their_names(shared: dict[str, Path]) -> None:
+    with user_of(shared["boolean"]) as user:
+        for i, name in enumerate("hgfedcba"):
+            user.learn(name, message("ham", 900 + i))
+        assert [*user.store.combined.class_ids][-8:] == list("abcdefgh")
