@@ -59,7 +59,7 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
     """Raise SpamnbError if a message would be learned as a new class, unless ``new``.
 
     The reason is that a mistyped name would become a class, and even a class of one message takes probability from
-    spam. The class of spam and the first other class are allowed, unless the name is similar to the name of a class.
+    spam. The class of spam is allowed, and so is the first other class if its name is not similar or a synonym.
 
     >>> check_known_class("spam", [], "spam"), check_known_class("ham", ["spam"], "spam")
     (None, None)

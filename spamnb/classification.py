@@ -20,11 +20,20 @@ from spamnb.shown_text import format_probability
 SPAM_POINTS = 5.0
 _POINT_STEP = 0.1  # points; Exim and spamass-milter use one decimal
 _MAX_POINTS = 99.9  # points; messages of the SpamAssassin corpus have −19 to 22
-_MAX_REPR_CLASSES = 3  # the likeliest classes, so that the text fits into a line
+_MAX_REPR_CLASSES = 3  # __repr__ shows only the likeliest classes, so that its text fits into a line
+
+
+def probability_of(log_odds: float) -> float:
+    """Return the probability with these log-odds, which are in nats.
+
+    >>> probability_of(0.0), probability_of(-1000.0) > 0
+    (0.5, True)
+    """
+    return 1 / (1 + math.exp(min(-log_odds, 700.0)))  # math.exp overflows above 709
 
 
 class Evidence(NamedTuple):
-    """A token, and its weight in the log-odds of a class against the likeliest other class, in nats."""
+    """A token or people entry, and its weight in the log-odds of a class against the likeliest other class, in nats."""
 
     token: str
     weight: float
@@ -132,7 +141,7 @@ class Classification(NamedTuple):
         name = self.spam
         if name not in self.probabilities:
             name = max(self.probabilities, key=self.probabilities.__getitem__)
-        return f"P({name}) {format_probability(1 / (1 + math.exp(-self.log_odds)))}"
+        return f"P({name}) {format_probability(probability_of(self.log_odds))}"
 
     def __repr__(self) -> str:
         likeliest = sorted(self.probabilities.items(), key=lambda item: -item[1])[:_MAX_REPR_CLASSES]

@@ -19,8 +19,7 @@ VECTOR_MODELS = ("gaussian", "lda", "qda")  # models of embedded messages
 MODELS = (*BAYES_MODELS, *VECTOR_MODELS)
 
 # Keys of the origin of a model: the time of training (ISO 8601), the absolute paths of the sources, the options of
-# reading that are not the defaults, whether PDF attachments were read, and the command line. Models that are equal in
-# all other keys classify equally.
+# reading that are not the defaults, whether PDF attachments were read, and the command line. Classifying ignores them.
 ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 
 UPGRADE = "'spamnb upgrade' trains it again"
@@ -83,9 +82,9 @@ class Settings:
     )
     prior: str = setting(
         "mle",
-        "Prior probability of a class: its share of the messages (`mle`, `map`), its share if each class had"
-        " one more message (`dirichlet`), or the same for all classes (`uniform`). The prior changes the posterior, but"
-        " not the calibrated probability.",
+        "Prior probability of a class: its share of the messages (`mle`; `map` is the same here), its share if"
+        " each class had one more message (`dirichlet`), or the same for all classes (`uniform`). The prior changes the"
+        " probability before calibration, and hardly the calibrated probability.",
         choices=PRIORS,
         models=(*BAYES_MODELS, *VECTOR_MODELS),
     )

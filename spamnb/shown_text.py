@@ -9,7 +9,7 @@ MAX_MARKS = 3  # combining marks on one letter; no script needs more, and more o
 
 
 def escape(text: str) -> str:
-    r"""Return a path or token with escapes for bytes that are not UTF-8 and for control characters.
+    r"""Return a path or token as it is if it is printable, and otherwise with escapes for all but printable ASCII.
 
     >>> escape("caf\x1b[2J")
     'caf\\x1b[2J'
@@ -59,7 +59,7 @@ def format_probability(p: float) -> str:
 
 
 def escape_json(value: Any) -> str:
-    r"""Return a value as one line of JSON, with escapes for control characters that are not ASCII.
+    r"""Return a value as one line of JSON, in pure ASCII if the line would not be printable otherwise.
 
     >>> escape_json("café"), escape_json("\x9b2J")
     ('"café"', '"\\u009b2J"')

@@ -101,7 +101,7 @@ class Evaluation(Report):
     >>> import spamnb
     >>> evaluation = spamnb.evaluate("corpora/mail", leave_one_out=True)
     >>> evaluation
-    <Evaluation: Left out in 10 parts: 127 messages>
+    <Evaluation: Each of 10 parts classified by the others: 127 messages>
     >>> evaluation.to_dict()["messages"], evaluation.page()[:15], evaluation.compare(evaluation).p_value
     (127, '<!DOCTYPE html>', 1.0)
     >>> evaluation.write_page("page.html"), evaluation.write_scores("scores.tsv")

@@ -137,7 +137,7 @@ class Explanation(Report):
     def _format_probabilities(self, verbose: bool) -> list[str]:
         """Return lines with the probabilities of the likeliest classes, and the threshold of spam."""
         result = self.classification
-        model = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
+        model = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "Gaussian model"
         threshold = format_probability(self.settings.loss.threshold)
         return [
             f"  {name}: probability {format_probability(result.probabilities[name])}"
@@ -150,7 +150,7 @@ class Explanation(Report):
         ]
 
     def _format_tokens(self, verbose: bool) -> list[str]:
-        """Return a line for each of the ``top`` tokens, and a line for the tokens that all messages have."""
+        """Return headings, a line per group of the ``top`` tokens, and one for tokens that all messages have."""
         result, totals = self.classification, self.totals
         best, second = self._rank_classes()[:2]
         names = totals.classes if len(totals.classes) <= MAX_CLASS_COLUMNS else (best, second)

@@ -20,9 +20,9 @@ class LabelledMessage:
     label : str
         The class.
     name : str
-        The file, or the folder and the number of the message. Unprintable characters are escaped.
+        The file or folder, with a number if it can have several messages. Unprintable characters are escaped.
     raw : bytes
-        The raw mail. A row of a table is an empty line and its text.
+        The raw mail. For a row of a table, an empty line, which ends the missing header, and the text of the row.
 
     Examples
     --------

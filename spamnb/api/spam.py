@@ -89,8 +89,8 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     """The model of 'spamnb train' for lists of messages: naive Bayes, corrected and calibrated.
 
     **The class of spam needs a probability above 0.9.** ``predict`` returns the class of least expected loss, and good
-    mail that is called spam costs nine times as much as spam that is let through. With ``strictness="strict"``, or if
-    no class is ``spam``, ``predict`` returns the likeliest class. Only ``verdicts`` can be "unsure".
+    mail that is called spam costs nine times as much as spam that is let through. With ``strictness="strict"``, where
+    both errors cost the same, or if no class is ``spam``, it returns the likeliest. Only ``verdicts`` can be "unsure".
 
     **Raw mail and texts are read differently.** Raw mail has headers, links and parts, which count as evidence. With
     ``mail="auto"`` bytes are raw mail. A str is raw mail if it begins with header fields, one of them From, and
@@ -212,7 +212,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         SpamnbError
-            If a parameter is wrong, or if no message is of a class ``spam`` other than the default.
+            If a parameter is wrong, or if ``spam`` was changed and no message is of this class.
         """
         settings = self._settings()
         messages, labels = self._labelled(X, y)
@@ -399,7 +399,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
             return words_of(self.model_.classifier.store, top, everything, tell)
 
     def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
-        """Evaluate the model on messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``.
+        """Evaluate the model on those messages that it has not learned, as ``spamnb.evaluate`` does with a ``model``.
 
         Parameters
         ----------
@@ -523,7 +523,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         """
         with Store.open(file_path(path, "path")) as file, file.reading():
             if file.base is not None:
-                raise SpamnbError(f"{path}: adds to the model {file.base.path}; load the other model instead")
+                raise SpamnbError(f"{path}: adds to another model; load that model instead: {file.base.path}")
             store = Store.connect(":memory:", writable=True)
             file.copy_to(store)
         model = MemoryModel(store)

@@ -90,7 +90,7 @@ class TrainingReport(Report):
 
     @property
     def classes(self) -> dict[str, int]:
-        """Number of learned messages of each class. Copies count once."""
+        """Number of training messages of each class. Copies count once."""
         return dict(zip(self.left_out.classes, self.left_out.documents.tolist()))
 
     @cached_property
@@ -138,7 +138,7 @@ class TrainingReport(Report):
             lines += [*self._format_verdicts(), *self._format_newest()]
         if self.conflicts:
             subject = f"{pluralize(self.conflicts, 'message')} {'is' if self.conflicts == 1 else 'are'}"
-            lines.append(f"{subject} in several classes. Such a message counts for the last of its classes.")
+            lines.append(f"{subject} in several classes. Such a message counts for the class that was read last.")
         return "\n".join(lines)
 
     def _format_verdicts(self) -> list[str]:
@@ -150,7 +150,7 @@ class TrainingReport(Report):
             lines.append(format_tables([confusion_table(left_out.classes, self._confusion.tolist())]))
         lines += self._format_errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
-            lines.append(f"  there is no class {spam!r}, so all errors cost the same; the setting 'spam' names it")
+            lines.append(f"  no class is {spam!r}, so all errors cost the same; the setting 'spam' names spam's class")
         n_doubtful = len(doubtful_rows(left_out.scores, left_out.labels))
         if n_doubtful:
             subject = f"{pluralize(n_doubtful, 'message')} {'looks' if n_doubtful == 1 else 'look'} mislabelled"
@@ -174,7 +174,7 @@ class TrainingReport(Report):
         return [
             f"The newest fifth, {messages} since {since}, classified by a model of the older messages:",
             *self._format_errors(newest.labels, newest.verdicts),
-            "  Expect such errors in future mail. The figures above are of models that had learned newer mail.",
+            "  Expect such errors in future mail. The models of the first figures know mail newer than the message.",
         ]
 
     def _evaluate_command(self, *options: str) -> str:
@@ -233,7 +233,7 @@ def train(
         Whether to replace a model, and to accept a folder called Junk as good mail. The new model also learns the
         messages that the replaced model learned one by one.
     one_class : bool, default=False
-        Whether to train on messages of a single class.
+        Whether to accept sources that have only one class.
     recursive : bool, default=False
         Whether to read the other folders of a Maildir or an account, too.
     text_column, label_column : str, default=None
@@ -254,7 +254,7 @@ def train(
     Returns
     -------
     TrainingReport
-        Numbers of learned messages, and the errors on left-out messages.
+        Numbers of training messages, and the errors on left-out messages.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def train(
     options = ReadOptions(recursive, text_column, label_column)
     check_replaceable(path, force=force)
     if not force:
-        _check_swapped(specs, model_settings.spam)
+        _check_junk_as_good(specs, model_settings.spam)
     _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
     training = Training(path, specs, model_settings, options, tell, command, workers, dask, force, one_class, progress)
@@ -322,10 +322,10 @@ class Training:
         unreadable, settings = SkippedMessages(self.tell), self.settings
         relearning = Relearning(self.model, SkippedMessages(self.tell))
         with handle_end_signals(), show_progress("Reading", self.progress) as show:
-            all_copies = self._count(unreadable, show)
-            check(all_copies, relearning)
-            training_set = prepare(all_copies)
-            self._check_classes(all_copies.counts.classes, training_set.counts.classes, relearning)
+            with_copies = self._count(unreadable, show)
+            check(with_copies, relearning)
+            training_set = prepare(with_copies)
+            self._check_classes(with_copies.counts.classes, training_set.counts.classes, relearning)
             with atomic_replace(
                 self.model, settings.as_meta(), force=self.force, catch_up=relearning.catch_up
             ) as store:
@@ -335,9 +335,9 @@ class Training:
                 relearning.catch_up(store)
         for line in relearning.notes():
             self.tell(line)
-        for name in sorted({*all_copies.counts.classes} - {*training_set.counts.classes}):
-            self.tell(f"all messages of class {name!r} are also in a later class, and count only for the later class")
-        read, conflicts = int(all_copies.counts.documents.sum()), all_copies.count_in_several_classes()
+        for name in sorted({*with_copies.counts.classes} - {*training_set.counts.classes}):
+            self.tell(f"all messages of class {name!r} are also in another class, and count for the class read last")
+        read, conflicts = int(with_copies.counts.documents.sum()), with_copies.count_in_several_classes()
         sources = (*self.options.command_line(), *self.sources)
         return TrainingReport(
             self.model, settings, estimate(fitted, settings), read, unreadable.count, conflicts, sources
@@ -352,10 +352,7 @@ class Training:
             return count_parallel(mail, self.settings.tokens, unreadable, show, self.workers, cluster)
 
     def _check_classes(self, all_classes: Sequence[str], classes: tuple[str, ...], relearning: Relearning) -> None:
-        """Raise SpamnbError if the classes are too few or too similar.
-
-        ``all_classes`` are the classes before copies were removed, ``classes`` the classes after that.
-        """
+        """Raise SpamnbError if ``classes``, those of ``all_classes`` left without copies, are too few or similar."""
         from spamnb.training import check_classes
 
         if len(classes) == 1 < len(all_classes) and not self.one_class:
@@ -382,7 +379,7 @@ class Training:
         }
 
 
-def _check_swapped(sources: Sequence[str], spam: str) -> None:
+def _check_junk_as_good(sources: Sequence[str], spam: str) -> None:
     """Raise SpamnbError if a folder is given as good mail, but its name means junk in one of many languages."""
     from spamnb.sources.mailbox import folder_role
     from spamnb.sources.spec import parse_source
@@ -403,7 +400,7 @@ def _check_swapped(sources: Sequence[str], spam: str) -> None:
 def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
     """Compare the classes of the sources with the classes of the replaced model.
 
-    Raise SpamnbError if the name of a new class is similar to a class that the sources lack. Report other differences.
+    Raise SpamnbError if the name of a new class is similar to a class that the sources lack. Otherwise report it.
     """
     from spamnb.class_names import nearest_name
     from spamnb.sources.spec import parse_source

@@ -198,7 +198,7 @@ class WordReport(Report):
     word : str
         The word.
     documents : dict
-        Number of learned messages of each class.
+        Number of messages of each class in the model.
     tokens : dict of dict
         Number of messages of each class that have a token, for each token with the word. The most common token is
         first.
@@ -244,7 +244,7 @@ def word_of(store: Store, word: str) -> WordReport:
     """Return the report of ``word`` for an open model."""
     with store.reading():
         encoded = word.lower().encode("utf-8", "replace")
-        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # of bytes, because SQLite ends a text at a NUL
+        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # a BLOB, because SQLite ends a text at a NUL
         query = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608
         rows = store.execute(query, (encoded, b":" + encoded))
         tokens = [token for (token,) in rows] if encoded else []

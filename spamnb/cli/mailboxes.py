@@ -125,13 +125,12 @@ def save_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
     from spamnb.shown_text import pluralize
 
     if sent and (number := add_recipients(sent)):
-        recipients = pluralize(number, "recipient")
-        path = escape(str(people_path()))
-        tell(f"{display_name}: added {recipients} of your mail to {path}; mail from recipients is never called spam")
+        added = f"added to {escape(str(people_path()))}: {pluralize(number, 'recipient')} of your mail"
+        tell(f"{display_name}: {added}; mail from recipients is never called spam")
 
 
 def for_each(targets: list[Target], unreadable: ErrorCounter, work: Callable[[Target], bool]) -> None:
-    """Call ``work`` for each mailbox. With several mailboxes an error is printed, and the next follows.
+    """Call ``work`` for each mailbox. If there are several, an error is printed, and the next mailbox follows.
 
     Exit with status 1 if ``work`` returns False or fails, or if a message cannot be read.
     """
@@ -149,7 +148,7 @@ def for_each(targets: list[Target], unreadable: ErrorCounter, work: Callable[[Ta
 
 
 def retry(work: Callable[[], None]) -> None:
-    """Call ``work``. If the connection to the server is lost, print a line, and call ``work`` again after a pause."""
+    """Call ``work``, and again after each of PAUSES if the connection is lost or a folder was renumbered."""
     from spamnb.sources import imap_reading
     from spamnb.sources.imap_connection import NeverReached, Unreachable
 

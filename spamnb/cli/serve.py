@@ -25,9 +25,7 @@ def parse_octal(_context: click.Context, _parameter: click.Parameter, text: str)
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to listen on. Clients need no password.")
 @click.option("--port", type=PORT, metavar="PORT", help="TCP port.  [default: 783; none with --socket or --http]")
 @click.option("--socket", "path", type=click.Path(path_type=Path), help="Unix socket to listen on.")
-@click.option(
-    "--http", metavar="PORT|PATH", help="Also answer clients of rspamd, on a port of 127.0.0.1 or a Unix socket."
-)
+@click.option("--http", metavar="PORT|PATH", help="Answer clients of rspamd on this port of 127.0.0.1 or Unix socket.")
 @click.option(
     "--socket-mode", metavar="MODE", default="666", callback=parse_octal, help="Octal permissions of Unix sockets."
 )

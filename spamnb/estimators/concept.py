@@ -188,7 +188,7 @@ class ConceptLearner:
         Raises
         ------
         ValueError
-            If no hypothesis contains all examples.
+            If no hypothesis with a positive prior contains all examples.
         """
         with np.errstate(divide="ignore"):
             joint = self.log_likelihood() + np.log(self.prior)
@@ -257,15 +257,16 @@ class ConceptLearner:
         return self.hypotheses[int(np.argmax(self.posterior()))]
 
     def most_likely(self) -> Hypothesis:
-        """Return the maximum-likelihood hypothesis: the smallest that contains all examples.
+        """Return the maximum-likelihood hypothesis: the smallest that contains all examples, whatever its prior.
 
         Returns
         -------
         Hypothesis
-            The hypothesis; the first of several with the same likelihood.
+            The hypothesis; the first of several with the same likelihood, such as all without examples.
         """
-        self.posterior()  # raises ValueError if no hypothesis contains all examples
-        return self.hypotheses[int(np.argmax(self.log_likelihood()))]
+        if (likelihood := self.log_likelihood()).max() == -np.inf:
+            raise ValueError("no hypothesis contains all examples")
+        return self.hypotheses[int(np.argmax(likelihood))]
 
 
 def number_game(intervals: bool = False) -> ConceptLearner:

@@ -1,8 +1,8 @@
 """Gaussian classes: naive Bayes with independent features, linear and quadratic discriminant analysis.
 
-For the covariance Σ of each class W is computed with WΣWᵀ = I, so that (x−μ)ᵀΣ⁻¹(x−μ) = |W(x−μ)|². A singular
-covariance raises ValueError in ``fit`` and in predictions. ``partial_fit`` and ``forget`` do not raise it, because with
-more rows the covariance may become regular.
+A matrix W with WΣWᵀ = I is computed from the covariance Σ of each class, so that (x−μ)ᵀΣ⁻¹(x−μ) = |W(x−μ)|². A
+singular covariance raises ValueError in ``fit`` and in predictions. ``partial_fit`` and ``forget`` do not raise it,
+because with more rows the covariance may become regular.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LOG_2PI = float(np.log(2 * np.pi))
 
 
 class Covariances(NamedTuple):
-    """The covariance Σ_c of each class; the identity for a class without rows.
+    """The covariance Σ_c of each class; for a class without rows the identity, or the covariance that classes share.
 
     For independent features both arrays contain the diagonals, (C, d).
     """
@@ -92,7 +92,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         return self._cached_covariances
 
     def _compute_constants(self) -> np.ndarray:
-        """Return log P(c) + log N(μ_c | μ_c, Σ_c), (C,)."""
+        """Return log P(c) and the log density of class c at its mean, added, (C,); −inf for a class without rows."""
         whitener = self._get_covariances().whitener
         diagonal = whitener if self._is_diagonal else np.einsum("cii->ci", whitener)
         log_normalizer = 0.5 * LOG_2PI * self.n_features_in_ - np.log(diagonal).sum(axis=1)  # |Σ| = 1/|W|²
@@ -292,7 +292,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     def _compute_coefficients(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the weights (C, d) and constants (C,) of log P(c|x), up to a term that is the same for all classes.
 
-        Both are computed from x−m, so that a mean far from zero causes no rounding errors.
+        The weights are computed from μ_c−m, so that means far from zero cause smaller rounding errors.
         """
         mean, whitener, means = self._whiten_means()
         weights = means @ whitener
@@ -309,7 +309,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     def transform(self, X: Any) -> np.ndarray:
         """Project rows on the directions that separate the classes best.
 
-        The projections of the training rows have the mean 0, and within the classes the covariance I.
+        The projections of the training rows have mean 0. With ``shrinkage=None`` their covariance within classes is I.
 
         Parameters
         ----------

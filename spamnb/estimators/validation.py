@@ -72,7 +72,7 @@ def check_matrix(X: Any, estimator: Any) -> Any:
         raise ValueError(f"Negative values in data passed to {model} (input X).")
     if estimator._is_categorical and values.max(initial=0) > MAX_CATEGORY:
         raise ValueError(
-            f"Category numbers in data passed to {model} are at most {MAX_CATEGORY}, but X has {values.max():g}: "
+            f"Category numbers in data passed to {model} are at most {MAX_CATEGORY}, but X has {values.max()}: "
             "number the categories of each column from 0 on."
         )
     if not estimator._is_categorical:

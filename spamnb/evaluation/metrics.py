@@ -115,7 +115,7 @@ def roc_counts(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
     """Return the steps of a threshold that falls from the highest to the lowest score.
 
     Messages with equal scores are one step. Neighbouring steps that have only ham, or only spam, are merged, which
-    changes no figure. A good filter has some hundred steps for 75,000 messages, so 1000 replicates are computed fast.
+    changes no figure. A good filter has some hundred steps for 75,000 messages, so 1000 bootstraps take little time.
 
     >>> roc_counts([False, False, True, False, True, True], [0.1, 0.2, 0.3, 0.6, 0.6, 0.9])
     RocCounts(ham=array([0, 1, 0, 2]), spam=array([1, 1, 1, 0]))
@@ -166,7 +166,7 @@ def least_missed_spam(steps: RocCounts, ham_limit: float) -> NDArray[np.float64]
     """
     ham, spam = np.asarray(steps.ham), np.asarray(steps.spam)
     hams, spams = ham.sum(axis=-1), spam.sum(axis=-1)
-    # The limit is converted to a number of messages, because the rate 1/1000 exceeds .001 on some machines.
+    # The tolerance makes up for the rounding of the product: 0.29 * 100 is 28.999999999999996.
     max_ham = np.floor(ham_limit * hams + 1e-9)
     is_allowed = np.cumsum(ham, axis=-1) <= np.expand_dims(max_ham, -1)
     missed = spams - (spam * is_allowed).sum(axis=-1)
@@ -174,10 +174,7 @@ def least_missed_spam(steps: RocCounts, ham_limit: float) -> NDArray[np.float64]
 
 
 def roc_curve(steps: RocCounts) -> NDArray[np.float64]:
-    """Return the corners of the ROC's steps, (r+1, 2): the rates of ham and of spam misclassified.
-
-    In the first row no message is called spam, and in the last row all messages are.
-    """
+    """Return the corners of the ROC's steps, (r+1, 2): rates of misclassified ham and spam, from no spam verdict on."""
     hams, spams = (np.r_[0, np.cumsum(counts)] / max(int(counts.sum()), 1) for counts in steps)
     return np.column_stack([hams, 1 - spams])
 
@@ -189,7 +186,7 @@ class Bin(NamedTuple):
     high: float
     messages: int
     predicted: float  # mean probability in the bin; NaN for an empty bin
-    observed: float  # share of the messages in the bin whose true class is the predicted class; NaN for an empty bin
+    observed: float  # share of the bin's messages that have the class whose probability this is; NaN for an empty bin
 
 
 def log_loss(truth: ArrayLike, probabilities: ArrayLike) -> float:
@@ -224,11 +221,11 @@ def reliability_table(truth: ArrayLike, probabilities: ArrayLike, positive: int 
 
 
 def expected_calibration_error(table: list[Bin]) -> float:
-    """Return the mean of |predicted − observed| over the bins, weighted by their messages, in percent.
+    """Return the mean of |predicted − observed| over the bins, weighted by messages, in percent; NaN without messages.
 
     >>> expected_calibration_error([Bin(0, 0.5, 3, 0.1, 0.0), Bin(0.5, 1, 1, 0.9, 1.0)])
     10.0
     """
     messages = sum(row.messages for row in table)
     gap = sum(row.messages * abs(row.predicted - row.observed) for row in table if row.messages)
-    return 100 * gap / messages
+    return 100 * gap / messages if messages else float("nan")

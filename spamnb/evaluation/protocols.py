@@ -43,9 +43,9 @@ class Mail(NamedTuple):
 
     def mask(self, messages: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Convert a mask over readable messages, (n,), to a mask over all messages."""
-        positions = np.zeros(len(self.names), bool)
-        positions[self.positions[messages]] = True
-        return positions
+        mask = np.zeros(len(self.names), bool)
+        mask[self.positions[messages]] = True
+        return mask
 
 
 def make_mail(training_set: TrainingSet, names: list[str]) -> Mail:
@@ -59,15 +59,15 @@ def make_mail(training_set: TrainingSet, names: list[str]) -> Mail:
 def evaluate_positions(
     mail: Mail, settings: Settings, training_set: TrainingSet, mask: NDArray[np.bool_]
 ) -> dict[int, EvaluatedMessage]:
-    """Classify the messages of a mask over all messages with a model of ``training_set``. Return them by position.
+    """Classify the messages that ``mask``, over all messages, selects, with a model of ``training_set``.
 
-    Only wrong verdicts have evidence, because evidence takes four times as long as scores.
+    Return them by position. Only wrong verdicts have evidence, because evidence takes four times as long as scores.
     """
 
-    def classify(mask: NDArray[np.bool_], tokens: int) -> dict[int, EvaluatedMessage]:
+    def classify(mask: NDArray[np.bool_], n_evidence: int) -> dict[int, EvaluatedMessage]:
         rows: dict[int, EvaluatedMessage] = {}
         for batch in mail.training_set.select(mask).batches(BATCH_MESSAGES):
-            classifications = classifier.classify_rows(mail.training_set.tokens, batch.rows, tokens)
+            classifications = classifier.classify_rows(mail.training_set.tokens, batch.rows, n_evidence)
             for position, label, classification in zip(batch.positions.tolist(), batch.labels, classifications):
                 rows[position] = EvaluatedMessage.of(mail.names[position], mail.classes[label], classification)
         return rows
@@ -163,5 +163,5 @@ def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
         scores, probabilities = (dict(zip(classes, x[i].tolist())) for x in (left_out.scores, left_out.probabilities))
         name, truth = mail.names[left_out.positions[i]], classes[left_out.labels[i]]
         rows.append(EvaluatedMessage(name, truth, left_out.verdicts[i], scores, probabilities))
-    protocol = f"Left out in {left_out.n_folds} parts" if left_out.n_folds else "Leave-one-out"
+    protocol = f"Each of {left_out.n_folds} parts classified by the others" if left_out.n_folds else "Leave-one-out"
     return make_result(rows, protocol, settings.spam)

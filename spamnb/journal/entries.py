@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 import zlib
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.classification import Classification
+from spamnb.classification import Classification, probability_of
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
 from spamnb.reader.message import arrival
@@ -34,7 +33,6 @@ LEVEL = 1  # compression level of zlib: docs/experiments.md#kept-messages
 #: Mail is doubtful if `JournalEntry.distance` is between these bounds: at the default threshold of 90 %, mail with a
 #: probability of spam from 50 to 96 %.
 DOUBTFUL_FROM, DOUBTFUL_TO = -1.0, 0.5
-_MAX_LOG_ODDS = 700.0  # nats; math.exp overflows above 709
 
 
 class Place(NamedTuple):
@@ -108,7 +106,7 @@ class JournalEntry(NamedTuple):
     @property
     def probability(self) -> float:
         """The probability of spam."""
-        return 1 / (1 + math.exp(-max(-_MAX_LOG_ODDS, min(_MAX_LOG_ODDS, self.log_odds))))
+        return probability_of(self.log_odds)
 
     def with_place(self, place: Place) -> JournalEntry:
         """Return a copy with the message's place, or with NOWHERE if a field of the place exceeds MAX_PLACE."""

@@ -31,14 +31,14 @@ class Table(NamedTuple):
         caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
         return f"<table>{caption}{row('th', self.head)}{''.join(row('td', cells) for cells in self.rows)}</table>"
 
-    def rich(self, numbers: Sequence[int], **options: Any) -> rich.table.Table:
-        """Return the table for a terminal. The columns ``numbers`` are aligned to the right."""
+    def rich(self, number_columns: Sequence[int], **options: Any) -> rich.table.Table:
+        """Return the table for a terminal. The columns at the positions ``number_columns`` are aligned to the right."""
         from rich.table import Table
         from rich.text import Text
 
         table = Table(title=Text(self.title) if self.title else None, title_justify="left", **options)
         for position, name in enumerate(self.head):
-            table.add_column(Text(name), justify="right" if position in numbers else "left", overflow="fold")
+            table.add_column(Text(name), justify="right" if position in number_columns else "left", overflow="fold")
         for row in self.rows:
             table.add_row(*map(Text, row))
         return table

@@ -34,10 +34,10 @@ class OpenMailboxes(ExitStack):
     def read(self, entry: JournalEntry) -> bytes | None:
         """Return the raw message, or None if its mailbox does not have it or cannot be reached."""
         try:
-            message = attempt(lambda: _find_message(self._mailbox(entry), entry)) if entry.mailbox else None
+            result = attempt(lambda: _find_message(self._mailbox(entry), entry)) if entry.mailbox else None
         except SpamnbError:  # for example, the server cannot be reached
             return None
-        return message[1] if isinstance(message, tuple) else None
+        return result[1] if isinstance(result, tuple) else None
 
     def move_to(self, entry: JournalEntry, role: str) -> bool:
         """Move a message to the inbox or to the junk folder. Return False if it is there already.
@@ -67,7 +67,7 @@ class OpenMailboxes(ExitStack):
         errors: list[str] = []
         with (
             MailboxRecord.open(mailbox, lambda name, error: errors.append(str(error))) as record,
-            record.lock(LOCK_SECONDS) as finished_moves,  # moves that were interrupted
+            record.lock(LOCK_SECONDS) as finished_moves,  # earlier moves that were interrupted
         ):
             entries = journal_entries(mailbox, finished_moves, entry.junk)
             self._journal.add(entries)

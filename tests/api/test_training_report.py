@@ -73,7 +73,7 @@ def test_the_newest_fifth_has_its_own_figures() -> None:
         "The newest fifth, 140 messages since 2002-09-25, classified by a model of the older messages:",
         "  wrong: 5 of 140 (3.57 %), unsure: 3 (2.14 %)",
         "  good mail lost 2.50 %, spam let through 10.00 % (5.00 % called good, 5.00 % unsure)",
-        "  Expect such errors in future mail. The figures above are of models that had learned newer mail.",
+        "  Expect such errors in future mail. The models of the first figures know mail newer than the message.",
     ]
 
 
@@ -85,7 +85,7 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
     ]
     assert lines({("ham", "unsure"): 9})[1:] == ["The only class is 'ham'. Learn messages of another class, too."]
     said = lines(GOOD, spam="junk", doubtful=1)
-    assert "  there is no class 'junk', so all errors cost the same; the setting 'spam' names it" in said
+    assert "  no class is 'junk', so all errors cost the same; the setting 'spam' names spam's class" in said
     assert "  1 message was not learned, because the other messages contradict the label." in said
     assert not any("good mail" in line or "copies" in line for line in said)
 

@@ -80,5 +80,5 @@ def test_how_many_messages_stand_in_several_classes_is_told(tmp_path: Path) -> N
     for n in range(12):
         (root / "spam" / f"copy{n:02}.eml").write_bytes((root / "ham" / f"{2 * n:04}.eml").read_bytes())
     ran = run("train", "-m", tmp_path / "m", root)
-    line = "12 messages are in several classes. Such a message counts for the last of its classes.\n"
+    line = "12 messages are in several classes. Such a message counts for the class that was read last.\n"
     assert ran.output.endswith(line)

@@ -67,7 +67,7 @@ def test_what_cannot_be_added_is_told_in_a_line(base: Path, tmp_path: Path) -> N
     assert run("learn", "-m", user, "--base", base, "spma", stdin=raw).exit_code == 1 and not user.exists()
     output_of("learn", "-m", user, "--base", base, "spam", stdin=raw)
     assert "--base is for a new model" in run("learn", "-m", user, "--base", base, "spam", stdin=raw).stderr
-    with pytest.raises(SpamnbError, match=r"adds to the model .*; load the other model instead"):
+    with pytest.raises(SpamnbError, match=r"adds to another model; load that model instead: ."):
         SpamClassifier.load(user)
     base.rename(tmp_path / "gone")
     assert "base, where no model is; restore that model" in run("classify", "-m", user, stdin=raw).stderr

@@ -18,6 +18,8 @@ def test_the_most_probable_hypothesis_is_narrower_than_the_average() -> None:
     game.learn([8, 2, 64])
     assert game.most_probable().name == "powers of 2"
     assert game.most_likely().name == "powers of 2 minus 32"  # the likelihood alone prefers the suspicious coincidence
+    learner = ConceptLearner(range(3), [Hypothesis("all", {0, 1, 2}, 0), Hypothesis("one", {1})]).learn([0])
+    assert learner.most_likely().name == "all"  # its prior is 0, so no posterior exists
     game = number_game().learn([2, 4, 8, 16, 64] * 8)  # 40 powers of two and never 32: data overwhelm the prior
     assert game.most_probable().name == "powers of 2 minus 32"
 

@@ -35,6 +35,8 @@ def test_errors_of_categories_say_what_to_do() -> None:
         for ask in (model.predict, lambda X: CategoricalNB().fit(X, [0])):
             with pytest.raises(ValueError, match=r"at most .* number the categories of each column from 0 on"):
                 ask(np.array([[0, number]]))
+    with pytest.raises(ValueError, match="at most 2147483647, but X has 2147483648: "):
+        model.predict([[0, 2**31]])
     for ask in (model.predict, lambda X: model.partial_fit(X, [0])):
         with pytest.raises(ValueError, match="column 1 holds category 2, but the first rows had none above 1"):
             ask([[0, 2]])

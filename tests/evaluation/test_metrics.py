@@ -85,6 +85,7 @@ def test_calibration_error_by_hand_for_many_classes():
     p = np.array([[0.8, 0.1, 0.1], [0.8, 0.1, 0.1], [0.5, 0.3, 0.2], [0.2, 0.5, 0.3]])
     table = metrics.reliability_table([0, 1, 0, 1], p)
     assert metrics.expected_calibration_error(table) == pytest.approx(40.0)
+    assert np.isnan(metrics.expected_calibration_error(metrics.reliability_table([], np.empty((0, 3)))))
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))

@@ -46,7 +46,7 @@ def check(person: Person, name: str, model: Path) -> None:
     watch = "watch", "--once", "-m", str(model), name
     person.deliver(letter("ann@b.example"), "Sent")
     person.deliver(message("ham", 1))
-    assert "added 1 recipient of your mail to" in run(*watch)
+    assert ": 1 recipient of your mail; mail from" in run(*watch)
     assert load_people().wrote_to == ("ann@b.example",)
     assert "recipient" not in run(*watch)
     person.deliver(letter("bob@b.example"), "Sent")
