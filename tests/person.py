@@ -12,8 +12,8 @@ from commands import run
 from mail import fail, message
 
 from spamnb.mailbox import maildir
+from spamnb.mailbox.interface import Move
 from spamnb.mailbox.maildir import MaildirMailbox
-from spamnb.mailbox.protocol import Move
 from spamnb.mailbox.record import MailboxRecord
 from spamnb.reader.message import digest
 from spamnb.sources.entries import Report

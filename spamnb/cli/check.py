@@ -28,7 +28,7 @@ def check_command(name: str) -> None:
     from spamnb.sources.imap_connection import Denied
 
     account = get_account(name)
-    mailbox = ImapMailbox(account.url.account, account.junk)
+    mailbox = ImapMailbox(account.url.address, account.junk)
     try:
         junk, folders = mailbox.junk(), mailbox.folders()
         width = column_width([junk.name, *(folder.name for folder in folders)])

@@ -57,8 +57,8 @@ def get_account(name: str) -> Account:
 def _check_has_no_folder(account: Account) -> Account:
     url = account.url
     if url.folder and url.folder.upper() != "INBOX":
-        folder = escape(f"{url.account}/{url.folder}")
-        raise SpamnbError(f"{folder}: this is a folder; name the account, {escape(url.account)}")
+        folder = escape(f"{url.address}/{url.folder}")
+        raise SpamnbError(f"{folder}: this is a folder; name the account, {escape(url.address)}")
     return account
 
 
@@ -76,7 +76,7 @@ def list_targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: 
     for account in map(_check_has_no_folder, accounts):
         targets.append(
             Target(
-                account.url.account,
+                account.url.address,
                 account.model if account.model is not None and not is_on_command_line("model") else model,
                 account.junk if junk is None else junk,
                 account.unsure if unsure is None else unsure,

@@ -105,7 +105,7 @@ def serve_command(
         if metrics_port is not None:
             sockets = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port")
             endpoints.append(
-                service.Endpoint("metrics", sockets, HttpWire(metrics.metrics_paths(conversations.totals)))
+                service.Endpoint("metrics", sockets, HttpWire(metrics.metrics_routes(conversations.totals)))
             )
         if http:
             sockets = [listen_unix(http_path)] if http_path else service.listen_tcp("127.0.0.1", PORT(http), "--http")

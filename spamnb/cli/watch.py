@@ -140,7 +140,7 @@ class Stop:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for the flag, at most this number of seconds. Return whether the flag is set."""
-        from spamnb.mailbox.protocol import wait_readable
+        from spamnb.mailbox.interface import wait_readable
 
         return wait_readable([self.descriptor], seconds)
 

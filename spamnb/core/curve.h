@@ -1,4 +1,4 @@
-/* The loop of spamnb/formulas/calibration.py, which explains the formulas. */
+/* Fits the curve of a calibration for spamnb/formulas/calibration.py, which explains the formulas. */
 #pragma once
 
 #include <stddef.h>
@@ -10,11 +10,11 @@ enum { CURVE_BINS = 512 }; /* of a histogram */
  * others. counts and imagined have a row of CURVE_BINS for each side. */
 struct curve {
     const int64_t *counts;              /* scored messages; a negative number counts as 0 */
-    const double *imagined;             /* messages of the prior */
+    const double *imagined;             /* messages that the prior of the curve adds */
     const double *margins;              /* of the bins, in nats */
     double knee;                        /* nats */
     double prior_noise, prior_messages; /* the prior of the noise: its mean, and its weight in messages */
-    size_t rounds;                      /* each fits trust, then the curve */
+    size_t rounds;                      /* each computes trust and noise from the last curve, then the next */
     double slope, intercept;            /* results; the intercept is in nats */
     double wrong_own, wrong_others;     /* results: expected numbers of scored messages whose label is wrong */
 };

@@ -18,7 +18,8 @@ struct pooling {
  * log_likelihoods, weights: a row of all cells for each class; weights are a result
  * occurrences: of the token of each cell in its message; NULL: 1
  * groups: of the token of each cell
- * scores, votes: results, a row of all classes and a number for each message; if is_sum, votes have no meaning
+ * scores: a result, for each message a row of all classes
+ * votes: a result, for each message how much evidence it has; undefined if is_sum
  */
 struct evidence_rows {
     const double *log_likelihoods;
@@ -40,7 +41,7 @@ enum event_model { BOOLEAN_MODEL, MULTINOMIAL_MODEL, BERNOULLI_MODEL };
  * documents, totals: of each class its messages, and the sum of its counts
  * logs: log(n + alpha) of each number n below n_logs
  * log_priors: for each class, the log priors of all classes if a message of this class is left out
- * ids, occurrences, bounds, labels: of the messages, as in evidence_rows; a cell has the id of its token
+ * ids: the token of each cell; occurrences, bounds: as in evidence_rows; labels: the class of each message
  */
 struct left_out {
     enum event_model model;

@@ -58,7 +58,7 @@ struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bo
         rules[i].is_beginning = !is_empty(rules[i].name) && rules[i].name.end[-1] == '*';
         rules[i].name.end -= rules[i].is_beginning;
     }
-    reader->rules = (struct rule_table){.rules = rules, .n_rules = n, .other = {.method = METHOD_NAMES}};
+    reader->rules = (struct rule_table){.rules = rules, .n_rules = n, .other = {.method = METHOD_WHOLE_WORDS}};
     rules_sort(&reader->rules);
     reader->answerer = answerer;
     reader->options = (struct options){ngrams, body_only, stems, splits};

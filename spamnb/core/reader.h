@@ -99,12 +99,12 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants);
 /* How a header field is read. */
 enum header_method {
     METHOD_IGNORED,
-    METHOD_VOLATILE,   /* ignored, and left out of the message's digest */
-    METHOD_PRESENCE,   /* one token for the presence of the field; the methods below also add this token */
-    METHOD_NAMES,      /* words of the value as names, which are never split */
-    METHOD_SUBJECT,    /* words of the value, split like the words of a text; once with and once without a prefix */
-    METHOD_RECEIVED,   /* hosts and networks in the value, without the date */
-    METHOD_SIGNATURE   /* names in the value, without the parameters that differ in each message */
+    METHOD_VOLATILE,    /* ignored, and left out of the message's digest */
+    METHOD_PRESENCE,    /* one token for the presence of the field; the methods below also add this token */
+    METHOD_WHOLE_WORDS, /* words of the value, which are never split */
+    METHOD_SUBJECT,     /* words of the value, split like the words of a text; once with and once without a prefix */
+    METHOD_RECEIVED,    /* hosts and networks in the value, without the date */
+    METHOD_SIGNATURE    /* names in the value, without the parameters that differ in each message */
 };
 
 struct header_rule {

@@ -1,4 +1,4 @@
-"""Counting by threads or on a cluster: the training set is the same, to the last count."""
+"""Counting by threads or on a cluster. Both make the training set that one thread makes, to the last count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster
 
-Progress = Callable[[int], None]  # called with the number of messages that were counted so far
+Progress = Callable[[int], None]  # called with the number of messages that were counted or unreadable so far
 
 
 def count_parallel(
@@ -33,11 +33,11 @@ def count_parallel(
         return Counter(options, collection.vocabulary).count
 
     if cluster is None:
-        parts = map_parts(entries, make_counter(), make_counter, workers or cores())
+        counted_parts = map_parts(entries, make_counter(), make_counter, workers or cores())
     else:
-        parts = cluster.count(entries, options, collection.vocabulary)
-    with closing(parts):
-        for counted in parts:
+        counted_parts = cluster.count(entries, options, collection.vocabulary)
+    with closing(counted_parts):
+        for counted in counted_parts:
             for message in counted.unread:
                 on_unreadable(message.name, OSError(message.why))
             collection.add(counted._replace(positions=counted.positions + done))

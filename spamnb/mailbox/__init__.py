@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spamnb.mailbox.protocol import Mailbox
+from spamnb.mailbox.interface import Mailbox
 from spamnb.sources.spec import is_account
 
 

@@ -27,7 +27,7 @@ from spamnb.journal.entries import (
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.mail_result import class_of_label, classify_mail
-from spamnb.mailbox.protocol import Mailbox, Move
+from spamnb.mailbox.interface import Mailbox, Move
 from spamnb.mailbox.record import LOCK_SECONDS, MailboxRecord, MovedMessage
 from spamnb.reader.message import digest
 from spamnb.sources.entries import attempt, one_message

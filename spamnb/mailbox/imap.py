@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.protocol import Arrivals, Move, wait_readable
+from spamnb.mailbox.interface import Arrivals, Move, wait_readable
 from spamnb.shown_text import escape
 from spamnb.sources.accounts import find_account, parse_url
 from spamnb.sources.imap_connection import Denied
@@ -40,7 +40,7 @@ class ImapMailbox(ImapReader):
 
     def __init__(self, url: str, junk: str | None = None) -> None:
         super().__init__(find_account(parse_url(url)))
-        self.address = self.url.account
+        self.address = self.url.address
         home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
         # The same file for imap:// and imaps://. Its name has at most 255 bytes, with SQLite's suffixes.
         account = re.sub(r"[^\w.@+-]", "_", self.address.partition("://")[2])
@@ -59,7 +59,7 @@ class ImapMailbox(ImapReader):
             with self.connected(f"{folder.name}: cannot be made", _MOVE_SECONDS) as client:
                 client.create_folder(folder.path)
                 client.subscribe_folder(folder.path)
-            self.refresh()
+            self.forget_folders()
 
     def is_within(self, folder: Folder, parent: Folder) -> bool:
         return folder.path == parent.path or folder.path.startswith(parent.path + self.separator)
@@ -104,16 +104,16 @@ class ImapMailbox(ImapReader):
                 yield message, blake2b(content, digest_size=16, usedforsecurity=False).digest()
 
     def list_new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """Return the ``waiting`` messages and the unseen messages after ``mark``; and the present mark."""
+        """Return the inbox's ``waiting`` messages and its unseen messages after ``mark``; and its present mark."""
         earlier = self.find(self.inbox, waiting)
         unseen = self.messages(self.inbox, _first_uid(mark, self.open_folder(self.inbox)), ["UNSEEN"])
         return list(dict.fromkeys([*earlier, *unseen])), _format_mark(self.open_folder(self.inbox))
 
     def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
         state = self.open_folder(folder)
-        since = _first_uid(mark, state)
-        is_complete = since == 1 or n_recorded - state.n_messages > max(_MAX_MISSING, n_recorded // 10)
-        messages = self.messages(folder, 1 if is_complete else since)
+        first_uid = _first_uid(mark, state)
+        is_complete = first_uid == 1 or n_recorded - state.n_messages > max(_MAX_MISSING, n_recorded // 10)
+        messages = self.messages(folder, 1 if is_complete else first_uid)
         return Arrivals(messages, _format_mark(self.open_folder(folder)), is_complete)
 
     def move(
@@ -165,11 +165,11 @@ class ImapMailbox(ImapReader):
 
     def _find_copies(self, folder: Folder, identity: bytes, marks: Sequence[str]) -> list[MailboxMessage]:
         """Return the messages with this identity that came into a folder since the earliest of the marks."""
-        self.refresh()
+        self.forget_folders()
         if not self.exists(folder):
             return []
-        since = min(_first_uid(mark, self.open_folder(folder)) for mark in marks)
-        messages = self.messages(folder, since)
+        first_uid = min(_first_uid(mark, self.open_folder(folder)) for mark in marks)
+        messages = self.messages(folder, first_uid)
         return [message for message, other in self.identities(messages) if other == identity]
 
     def _find_original(self, folder: Folder, move: Move) -> MailboxMessage | None:

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.protocol import Arrivals, Move, wait_readable
+from spamnb.mailbox.interface import Arrivals, Move, wait_readable
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
@@ -51,7 +51,7 @@ class MaildirMailbox:
         paths = list_mailbox_folders(self.path, self.junk().path)
         return [self.inbox, *(self._folder(path) for path in paths if path != self.path)]
 
-    def refresh(self) -> None:
+    def forget_folders(self) -> None:
         """Do nothing, because each call of `folders` reads the file system."""
 
     def _folder(self, path: Path) -> Folder:

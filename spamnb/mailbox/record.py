@@ -18,7 +18,7 @@ from functools import partial
 from typing import NamedTuple, Self
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.protocol import Mailbox, Move
+from spamnb.mailbox.interface import Mailbox, Move
 from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
 from spamnb.shown_text import escape
@@ -118,7 +118,7 @@ class MailboxRecord(Database):
                     if time.monotonic() > deadline:
                         raise SpamnbError(f"{self.mailbox.display_name}: another spamnb is sorting it") from None
                     time.sleep(0.1)
-            self.mailbox.refresh()
+            self.mailbox.forget_folders()
             yield self.finish_moves()
         finally:
             os.close(descriptor)
@@ -180,7 +180,7 @@ class MailboxRecord(Database):
             results = self.mailbox.move(list(moves), into)
         except (Denied, OSError) as error:
             self.report(self.mailbox.display_name, error)
-            self.mailbox.refresh()
+            self.mailbox.forget_folders()
             finished = self.finish_moves()
             return {message: finished[move] for message, move in moves.items() if move in finished}
         moved: dict[MailboxMessage, MailboxMessage | None] = {}
@@ -245,7 +245,7 @@ class MailboxRecord(Database):
         The caller calls `add_learned` for each message that was learned. New messages are recorded on the side where
         they are. A message on both sides, for example while a mail reader copies it, is left for the next scan.
         """
-        self.mailbox.refresh()
+        self.mailbox.forget_folders()
         try:
             folders = {self.mailbox.folder_key(folder): folder for folder in self.mailbox.folders()}
         except OSError as error:  # the mailbox was removed, perhaps with its user; 'watch' goes on with other mailboxes

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from spamnb.mailbox import open_mailbox
-from spamnb.mailbox.protocol import Mailbox
+from spamnb.mailbox.interface import Mailbox
 from spamnb.people import SentMail, read_sent
 from spamnb.sources.folders import is_maildir
 from spamnb.sources.mailbox import MailboxMessage
@@ -38,7 +38,7 @@ def find_mailboxes(sources: Iterable[str]) -> list[str]:
         if is_account(path):
             from spamnb.sources.accounts import parse_url
 
-            names[parse_url(path).account] = None
+            names[parse_url(path).address] = None
         elif path:
             folder = Path(path)
             maildirs = [parent for parent in (folder, *list(folder.parents)[:2]) if is_maildir(parent)]

@@ -1,7 +1,6 @@
 """Bytes in a charset that the core does not read → text, and the name of a charset → Python's codec.
 
-The charset that a message names may be wrong, unknown, or a codec that is no charset. The result is always text without
-lone surrogates.
+The charset that a message names may be wrong, unknown, or a codec that is no charset. Texts have no lone surrogates.
 """
 
 from __future__ import annotations
@@ -27,13 +26,14 @@ OTHER_NAMES = {
 MAX_NAME = 60  # characters of a charset's name; Python's longest has 21
 CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)_?([0-9]{3,5})\Z")
 
-# The escapes of families of charsets. Text without the escape of its family is plain ASCII, which the core reads.
+# The escapes of families of charsets. Text without the escape of its family is plain ASCII, which the core reads. UTF-8
+# is always decoded here, because a byte order mark may precede plain ASCII.
 ESCAPES = {
     "utf-7": re.compile(rb"\+[A-Za-z0-9+/]{3}"), "utf-8": re.compile(rb""), "hz": re.compile(rb"~\{"),
     "iso2022": re.compile(rb"[\x0e\x1b]"),
 }  # fmt: skip
 NOT_ASCII = re.compile(rb"[^\x00-\x7f]")  # the escape of all other families
-# UTF-16 and UTF-32 have no long run of printable ASCII.
+# UTF-16 and UTF-32 have no long run of printable ASCII, and no text in them is printable ASCII as a whole.
 PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
 PROBE = bytes(range(256))  # a codec that cannot decode these bytes even with "replace", such as idna, is no charset
 BYTE_ORDER_MARKS = (
@@ -45,7 +45,7 @@ BYTE_ORDER_MARKS = (
 def decode(octets: bytes, charset: str) -> str | None:
     r"""Decode ``octets`` by their byte order mark, else by the charset that the message names; never raise.
 
-    Return None for text that the core reads by itself: UTF-8, windows-1252, and plain ASCII under any charset's name.
+    Return None for text that the core reads by itself: windows-1252, UTF-8 under a wrong name, and plain ASCII.
 
     >>> decode(b"caf\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "utf-16")
     ('café', None, None)

@@ -26,8 +26,8 @@ TRUNCATIONS = {
     "tnef": "a winmail.dat, or a part of it",
 }
 
-# All kinds of tokens: each prefix that is not the name of a header field, and its group. The core writes no other
-# prefixes, as tests/reader/test_rows.py checks.
+# The prefixes that the core writes by itself, and their groups (tests/reader/test_rows.py). A header field without a
+# prefix in its rule has its own name as prefix, in the group "headers".
 KINDS = {
     "subject": "subject",
     **dict.fromkeys(("from", "to", "sender", "received", "header"), "headers"),
@@ -37,7 +37,7 @@ KINDS = {
 # Only the presence of fields with these names is evidence: words of a field "caps" would become tokens of kind caps.
 _RESERVED_NAMES = [prefix for prefix, group in KINDS.items() if group == "structure" or prefix == "header"]
 # How a field is read: enum header_method of core/reader.h.
-IGNORED, VOLATILE, PRESENCE, NAMES, SUBJECT, RECEIVED, SIGNATURE = range(7)
+IGNORED, VOLATILE, PRESENCE, WHOLE_WORDS, SUBJECT, RECEIVED, SIGNATURE = range(7)
 
 # In the lists below, names with a final "*" match all fields that begin with them.
 # Only the presence of these fields is evidence. The ten List-* fields of a mailing list have the same words, and the
@@ -62,8 +62,8 @@ PRESENCE_ONLY = (
 )
 # The signing domain, the key's name and the signed fields are evidence. The signature itself differs in each message.
 SIGNATURES = ("dkim-signature", "x-google-dkim-signature", "domainkey-signature", "arc-message-signature", "arc-seal")
-# Fields that name the same people share one prefix. This helps most if different servers, which write different fields
-# of this kind, received the training mail and the new mail.
+# Fields of the same content, mostly people, share one prefix. This helps most if different servers, which write
+# different fields of this kind, received the training mail and the new mail.
 SHARED_PREFIXES = {
     "return-path": "sender",
     "errors-to": "sender",
@@ -88,7 +88,7 @@ Rule = tuple[bytes, int, bytes]  # a name, how the field is read, and the prefix
 
 
 def header_rules(ignored: Iterable[str]) -> list[Rule]:
-    """Return the rules by which the core reads header fields; a field without a rule is read as NAMES.
+    """Return the rules by which the core reads header fields; a field without a rule is read as WHOLE_WORDS.
 
     If several rules match a field, the rule with its whole name counts, or else the first rule with a "*".
 
@@ -98,7 +98,7 @@ def header_rules(ignored: Iterable[str]) -> list[Rule]:
     methods = {
         **dict.fromkeys(VOLATILE_FIELDS, VOLATILE), "received": RECEIVED,
         "subject": SUBJECT, **dict.fromkeys(SIGNATURES, SIGNATURE),
-        **dict.fromkeys(SHARED_PREFIXES, NAMES), **dict.fromkeys(PRESENCE_ONLY, PRESENCE),
+        **dict.fromkeys(SHARED_PREFIXES, WHOLE_WORDS), **dict.fromkeys(PRESENCE_ONLY, PRESENCE),
         **dict.fromkeys(_RESERVED_NAMES, PRESENCE),
     }  # fmt: skip
     methods |= {name: IGNORED for name in ignored if name not in VOLATILE_FIELDS}

@@ -21,14 +21,14 @@ from io import BytesIO
 from threading import Lock, Timer
 from typing import Any, NamedTuple
 
-# The seven legible PDFs in the phishing corpus have at most 85 KB, 10 pages and 3,200 characters, and on a page one
-# link of 122 characters.
+# The seven legible PDFs in the phishing corpus have at most 85 KB, 10 pages, 3,200 characters, and one link per page,
+# of at most 122 characters.
 MAX_BYTES = 1 << 22  # of one document
 MAX_PAGES = 5  # five of these seven PDFs have one or two
 MAX_CHARACTERS = 20_000  # of text in one document
 MAX_LINKS = 200  # on one page
 MAX_LINK = 2000  # characters
-MAX_ANSWER_BYTES = 1 << 23  # more than MAX_CHARACTERS and the links of MAX_PAGES can have
+MAX_ANSWER_BYTES = 1 << 25  # more than MAX_CHARACTERS and the links of MAX_PAGES can have, at 12 bytes a character
 MAX_WAIT = 10.0  # seconds: longer than MAX_SECONDS, because other programs may use the processor
 MAX_CONTENT_BYTES = 1 << 18  # of drawing commands on one page; unlike a time, a size is the same on all machines
 MAX_SECONDS = 1.0  # of the processor's time for one document

@@ -13,7 +13,7 @@ from spamnb.journal.entries import JUNK, JournalEntry
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import open_mailbox
 from spamnb.mailbox.filing import journal_entries, journal_place
-from spamnb.mailbox.protocol import Mailbox
+from spamnb.mailbox.interface import Mailbox
 from spamnb.mailbox.record import MailboxRecord
 from spamnb.reader.message import digest
 from spamnb.shown_text import escape

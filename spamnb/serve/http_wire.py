@@ -35,8 +35,8 @@ def http_reply(status: str, body: bytes, kind: str = "application/json") -> byte
     return head.encode("ascii") + b"\r\n\r\n" + body
 
 
-Paths = Mapping[str, Callable[..., Request]]  # functions that make a request, by HTTP method and path
-RSPAMD_PATHS: Paths = {
+Routes = Mapping[str, Callable[..., Request]]  # functions that make a request, by HTTP method and path
+RSPAMD_ROUTES: Routes = {
     "POST /checkv2": partial(Request, "CHECKV2"),
     "POST /learnspam": partial(Request, "TELL", label="spam"),
     "POST /learnham": partial(Request, "TELL", label="ham"),
@@ -45,10 +45,10 @@ RSPAMD_PATHS: Paths = {
 
 
 class HttpWire:
-    """HTTP with these ``paths``. The reply for any other path is "404 Not Found"."""
+    """HTTP with these ``routes``. The reply for any other request is "404 Not Found"."""
 
-    def __init__(self, paths: Paths = RSPAMD_PATHS) -> None:
-        self._paths = paths
+    def __init__(self, routes: Routes = RSPAMD_ROUTES) -> None:
+        self._routes = routes
 
     async def read_request(self, client: Client) -> Request | None:
         """Return the client's request; unknown header fields are ignored.
@@ -61,16 +61,16 @@ class HttpWire:
         match = _REQUEST_LINE.match(line)
         if match is None:
             raise Refusal(ExitCode.EX_PROTOCOL, f"not a request line of HTTP/1.1: {line.decode('latin-1')}")
-        path = match[1].decode("ascii")
-        if path not in self._paths:
-            raise Refusal(ExitCode.EX_USAGE, f"no such path: {path}; the server has {', '.join(self._paths)}")
+        route = match[1].decode("ascii")
+        if route not in self._routes:
+            raise Refusal(ExitCode.EX_USAGE, f"no such request: {route}; the server has {', '.join(self._routes)}")
         headers = await client.read_headers()
         if "origin" in headers:
             raise Refusal(ExitCode.EX_PROTOCOL, "web pages may not use this server")
         if headers.keys() & {"compression", "content-encoding", "key"}:
             raise Refusal(ExitCode.EX_PROTOCOL, "compressed and encrypted messages are not supported")
         length, encoding = parse_length(headers), headers.get("transfer-encoding", "").lower()
-        request = self._paths[path](user=headers.get("deliver-to", ""), content_length=length)
+        request = self._routes[route](user=headers.get("deliver-to", ""), content_length=length)
         if request.reply is None and (length is None, encoding) not in ((False, ""), (True, "chunked")):
             raise Refusal(ExitCode.EX_PROTOCOL, "the message needs a Content-Length, or Transfer-Encoding: chunked")
         return request

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import groupby
 
-from spamnb.serve.http_wire import Paths, http_reply
+from spamnb.serve.http_wire import Routes, http_reply
 from spamnb.serve.wire import Request
 
 CONNECTIONS = "spamnb_connections"  # a gauge: the open connections
@@ -36,7 +36,7 @@ def format_totals(totals: Totals) -> bytes:
     return ("\n".join(lines) + "\n").encode("ascii")
 
 
-def metrics_paths(totals: Totals) -> Paths:
-    """Return the HTTP path that shows these totals."""
+def metrics_routes(totals: Totals) -> Routes:
+    """Return the HTTP route that shows these totals."""
     reply = partial(http_reply, "200 OK", kind=_CONTENT_TYPE)
     return {"GET /metrics": lambda **fields: Request("METRICS", reply=reply(format_totals(totals)), **fields)}

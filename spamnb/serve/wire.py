@@ -48,7 +48,7 @@ class Request:
     method: str  # the request's name in the log and the metrics; TELL changes the model
     version: tuple[int, int] = (1, 5)  # of the spamd protocol
     user: str = ""
-    content_length: int | None = None  # bytes of the message; None if the message is chunked or ends the stream
+    content_length: int | None = None  # bytes of the message; None if it is chunked, or ends with the stream
     label: str = ""  # the class to learn, "ham" or "spam"; empty if there is nothing to learn
     forgets: bool = False
     reply: bytes | None = None  # the whole reply, for a request without a message

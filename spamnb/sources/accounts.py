@@ -33,10 +33,10 @@ class ImapUrl(NamedTuple):
     folder: str = ""
 
     @property
-    def account(self) -> str:
+    def address(self) -> str:
         """The URL of the account without the folder.
 
-        >>> parse_url("imaps://ann@example.org@mail.example.org:1993/Junk").account
+        >>> parse_url("imaps://ann@example.org@mail.example.org:1993/Junk").address
         'imaps://ann@example.org@mail.example.org:1993'
         """
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -124,12 +124,12 @@ def add_account(path: Path, url: ImapUrl) -> str:
     A new file has mode 0600.
     """
     accounts = read_accounts(path)
-    if any(account.url.account == url.account for account in accounts):
+    if any(account.url.address == url.address for account in accounts):
         return ""
-    name = url.account.partition("://")[2]
+    name = url.address.partition("://")[2]
     if any(account.name == name for account in accounts):
-        name = url.account
-    lines = [f"[{_quote_toml(name)}]", f"url = {_quote_toml(url.account)}", ""]
+        name = url.address
+    lines = [f"[{_quote_toml(name)}]", f"url = {_quote_toml(url.address)}", ""]
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(path, "a", encoding="utf-8", opener=lambda file, flags: os.open(file, flags, 0o600)) as file:
@@ -167,6 +167,6 @@ def _make_account(name: str, values: Any, path: str) -> Account:
 def find_account(url: ImapUrl) -> Account:
     """Return the account of a URL, with the settings in the file of accounts if the file has the account."""
     for account in read_accounts(accounts_path()):
-        if account.url.account == url.account:
+        if account.url.address == url.address:
             return account._replace(url=url)
-    return Account(url.account, url)
+    return Account(url.address, url)

@@ -75,9 +75,9 @@ class NumberedMessage(NamedTuple):
 
 
 class SkippedMessages:
-    """Count the messages that could not be read, and print their errors.
+    """Count the reports of messages that could not be read, and print each error of a message once.
 
-    The same error of a message is printed once, because 'spamnb watch' reads a file several times.
+    'spamnb watch' reads a file several times, and reports its error each time.
     """
 
     def __init__(self, print_line: Callable[[str], None]) -> None:
@@ -205,7 +205,7 @@ def read_file(path: str) -> bytes:
     """
     descriptor = os.open(path, _OPEN_FLAGS)
     try:
-        size = _size(descriptor, path)
+        size = _regular_size(descriptor, path)
         if size > MAX_MESSAGE:
             raise too_long_error(path)
         raw = os.read(descriptor, size)
@@ -231,7 +231,7 @@ def decompress(raw: bytes, path: str) -> bytes:
 def open_mail(path: str) -> Iterator[BinaryIO]:
     """Open a file as a stream, decompressed if it is gzip. Raise OSError if it is no regular file."""
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _OPEN_FLAGS)) as plain:
-        _size(plain.fileno(), path)
+        _regular_size(plain.fileno(), path)
         if plain.peek(2)[:2] != GZIP:
             yield plain
         else:
@@ -268,7 +268,7 @@ def check_link(*paths: str | os.PathLike[str]) -> None:
                 raise SpamnbError(f"{escape(os.fspath(path))}: a symbolic link of another user, which is not followed")
 
 
-def _size(descriptor: int, path: str) -> int:
+def _regular_size(descriptor: int, path: str) -> int:
     """Return the size of a regular file in bytes. Raise OSError if it is no regular file."""
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):

@@ -49,7 +49,7 @@ def translate_errors(url: ImapUrl, action: str = "") -> Iterator[None]:
     """Raise errors of IMAPClient and of the network as errors of this module."""
     from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, LoginError, ProtocolError
 
-    where = escape(url.account) + (f": {action}" if action else "")
+    where = escape(url.address) + (f": {action}" if action else "")
     try:
         yield
     except LoginError as error:
@@ -89,10 +89,10 @@ def connect(account: Account) -> IMAPClient:
         from imapclient import IMAPClient, SocketTimeout
     except ImportError:
         advice = "to let spamnb read IMAP accounts, run 'pip install imapclient keyring'"
-        raise SpamnbError(f"{escape(url.account)}: {advice}") from None
+        raise SpamnbError(f"{escape(url.address)}: {advice}") from None
     if not url.tls and not is_loopback(url.host.lower()):
         problem = "imap:// does not encrypt mail and password, so the server must be this machine; write imaps://"
-        raise SpamnbError(f"{escape(url.account)}: {problem}")
+        raise SpamnbError(f"{escape(url.address)}: {problem}")
     context = ssl.create_default_context()  # checks host names; SSL_CERT_FILE may name the authorities
     with translate_errors(url):
         client = IMAPClient(
@@ -152,7 +152,7 @@ def _log_in(client: IMAPClient, account: Account) -> None:
     if client.has_capability("AUTH=PLAIN"):  # LOGIN allows only ASCII in a password
         client.plain_login(url.user, password)
     elif client.has_capability("LOGINDISABLED"):
-        raise SpamnbError(f"{escape(url.account)}: the server accepts no password; set token-command if it has OAuth 2")
+        raise SpamnbError(f"{escape(url.address)}: the server accepts no password; set token-command if it has OAuth 2")
     else:
         client.login(url.user, password)
 
@@ -171,7 +171,7 @@ def find_password(account: Account) -> str:
     if password := os.environ.get(PASSWORD_VARIABLE) or _read_keyring(url):
         return password
     raise SpamnbError(
-        f"{escape(url.account)}: no password; run 'keyring set {escape(url.host)} {escape(url.user)}',"
+        f"{escape(url.address)}: no password; run 'keyring set {escape(url.host)} {escape(url.user)}',"
         f" set {PASSWORD_VARIABLE}, or set password-command in the file of accounts"
     )
 

@@ -39,7 +39,7 @@ _ROLES = {  # by attribute in lower case, because Cyrus writes \junk, and others
     b"\\archive": "archive",
 }
 INBOX = Folder("INBOX", "INBOX", "inbox")
-_NOT_FOLDERS = {b"\\noselect", b"\\nonexistent"}  # attributes of names that contain no mail
+_NOT_FOLDERS = {b"\\noselect", b"\\nonexistent"}  # attributes of listed names that are no folders of mail
 T = TypeVar("T")
 
 
@@ -69,7 +69,7 @@ class ImapReader:
     """
 
     def __init__(self, account: Account, pauses: Sequence[float] = ()) -> None:
-        self.display_name = escape(account.url.account)
+        self.display_name = escape(account.url.address)
         self.url, self._account, self._pauses = account.url, account, pauses
         self._client: IMAPClient | None = None
         self._has_connected = False
@@ -79,7 +79,7 @@ class ImapReader:
         self._prefix = ""  # the beginning of all folders' names on some servers, such as "INBOX."
 
     def close(self) -> None:
-        self.refresh()
+        self.forget_folders()
         if self._client is not None:
             hang_up(self._client)
             self._client = None
@@ -140,12 +140,12 @@ class ImapReader:
         self._folders = [folder for *_, folder in folders]
         return self._folders
 
-    def refresh(self) -> None:
+    def forget_folders(self) -> None:
         """Forget the list of folders, so that `folders` requests the list again."""
         self._folders = None
 
     def locate(self, name: str | None) -> Folder:
-        """Return the folder of this name, which may not exist yet. Raise SpamnbError for a name of the inbox.
+        """Return the folder of this name, which may not exist yet. Raise SpamnbError if the name is empty or INBOX.
 
         The name None is the folder with the role "junk", or else Junk.
         """
@@ -190,8 +190,8 @@ class ImapReader:
             raise Renumbered(f"{self.display_name}: the server has given the messages of {folder.name} new numbers")
         return self._selected[2]
 
-    def messages(self, folder: Folder, since: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
-        """Return the messages with a UID of ``since`` or more that meet the criteria of a search, the oldest first.
+    def messages(self, folder: Folder, first_uid: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
+        """Return the messages with a UID of ``first_uid`` or more that meet the criteria of a search, the oldest first.
 
         Messages that are marked as deleted are left out.
         """
@@ -199,15 +199,15 @@ class ImapReader:
         def request(client: IMAPClient) -> list[MailboxMessage]:
             self._selected = None  # the folder is opened again, because its state may have changed
             state = self.select_folder(client, folder, None)
-            if not state.n_messages or 0 < state.next_uid <= since:
+            if not state.n_messages or 0 < state.next_uid <= first_uid:
                 return []
-            ranges = [f"{since}:*"]
+            ranges = [f"{first_uid}:*"]
             digits = len(str(state.next_uid)) + 1
             if state.n_messages * digits > _MAX_LINE:  # the server would answer with all UIDs in one line
                 width = _MAX_LINE // digits
-                ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
+                ranges = [f"{start}:{start + width - 1}" for start in range(first_uid, state.next_uid, width)]
             uids = {uid for span in ranges for uid in client.search(["UID", span, "UNDELETED", *criteria])}
-            return [self.make_message(folder, Uid(state.validity, uid)) for uid in sorted(uids) if uid >= since]
+            return [self.make_message(folder, Uid(state.validity, uid)) for uid in sorted(uids) if uid >= first_uid]
 
         return self.retry(request)
 

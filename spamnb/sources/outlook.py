@@ -1,4 +1,4 @@
-"""Makes a message of Outlook's ``.msg``, a compound file of properties, which olefile reads (the extra ``outlook``).
+"""Turns Outlook's ``.msg``, a compound file of properties, into a message. olefile (the extra ``outlook``) reads it.
 
 The message has the header section that was received, if the file contains it, and text, HTML and attachments as parts.
 A body in RTF is not read, because Outlook also stores the body as plain text.
@@ -159,7 +159,7 @@ class _Reader:
 
 
 def _transport_fields(text: str) -> str:
-    """Return a received header section without fields that describe parts, and without Exchange's first line."""
+    """Return the fields of a received header section that do not describe parts. Exchange's first line is no field."""
     head = re.sub("\r\n?", "\n", text).strip("\n").partition("\n\n")[0]
     return "".join(field + "\n" for field in _FIELD.findall(head))
 

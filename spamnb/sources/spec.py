@@ -84,8 +84,8 @@ def find_entries(
 ) -> Iterator[Entry]:
     """Return an iterator of the entries of folders, Maildirs, MH folders, mboxes, tables and single messages.
 
-    With a ``label`` they are the entries of ``label=PATH``. Without a label, Maildirs for junk are read, too.
-    Raise SpamnbError at once for a path that does not exist, and later if no file can be read as mail.
+    They have the class ``label``, except those of tables, which have none. With a label, `folder_entries` leaves some
+    folders out. Raise SpamnbError at once for a path that does not exist, and later if no file can be read as mail.
     """
     paths = list(paths)
     return _require_mail(
@@ -142,7 +142,7 @@ def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOption
     if is_account(path):
         from spamnb.sources.accounts import parse_url
 
-        raise SpamnbError(f"{escape(parse_url(path).account)}: an account without a class; write CLASS={shown_spec}")
+        raise SpamnbError(f"{escape(parse_url(path).address)}: an account without a class; write CLASS={shown_spec}")
     if _is_folder(path, spec, hint="" if source.kind else f"; {_FORMS}") and not source.kind:
         return _folder_per_class(path, on_unreadable, options)
     from spamnb.sources import gmail, tables, thunderbird  # formats in which each message has a class
@@ -159,7 +159,7 @@ def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOption
 def _class_entries(
     label: str | None, path: str, spec: str, options: ReadOptions, on_unreadable: Report
 ) -> Iterator[Entry]:
-    """Return the entries of a path, all of one class, or of no class."""
+    """Return the entries of a path, of the class ``label`` (None: no class); those of a table have no class."""
     if is_account(path):
         from spamnb.sources.accounts import parse_url
         from spamnb.sources.imap_reading import imap_entries

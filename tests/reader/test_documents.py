@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import multiprocessing
 import os
 import random
@@ -78,6 +79,11 @@ def test_text_and_links_of_an_attached_pdf_are_read(kind: str) -> None:
     assert [text.split() for text in message.texts] == [["Your", "invoice", "is", "overdue"]]
     assert message.links == ("http://pay.example/bill",) * 2 and not message.truncations
     assert {"invoice", "is overdue", "url:pay.example"} <= set(Reader().tokens(raw))
+
+
+def test_every_answer_can_be_read() -> None:
+    longest = pdf.PdfText("😀" * MAX_CHARACTERS, ["😀" * pdf.MAX_LINK] * pdf.MAX_LINKS * MAX_PAGES, True)
+    assert len(json.dumps(longest)) < pdf.MAX_ANSWER_BYTES
 
 
 @needs_pypdf

@@ -113,7 +113,7 @@ def test_a_password_in_a_url_is_refused_and_not_repeated(secret: str):
 def test_an_account_written_out_is_the_same_account(user: str, port: int):
     url = ImapUrl(True, user, "mail.example.org", port)
     try:
-        again = parse_url(url.account)
+        again = parse_url(url.address)
     except SpamnbError:
         assert any(ord(letter) < 32 or ord(letter) == 127 for letter in user)
     else:
@@ -152,7 +152,7 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
     folder = parse_url("imaps://ann@mail.example.org/Junk")
     assert find_account(folder) == work._replace(url=folder)
     other = parse_url("imaps://ann@mail.example.org:1993")
-    assert find_account(other) == Account(other.account, other)  # another port, another server
+    assert find_account(other) == Account(other.address, other)  # another port, another server
     accounts.chmod(0o620)
     with pytest.raises(SpamnbError, match="other users can write this file"):
         read_accounts(accounts)

@@ -43,7 +43,7 @@ class Mailbox(Protocol):
     def folders(self) -> list[Folder]:
         """Return all folders, the inbox first."""
 
-    def refresh(self) -> None:
+    def forget_folders(self) -> None:
         """Forget the list of folders."""
 
     def locate(self, name: str) -> Folder:
@@ -65,7 +65,7 @@ class Mailbox(Protocol):
         """Return the folder's name in the record."""
 
     def state(self, folder: Folder) -> Hashable:
-        """Return a value that changes when mail comes or goes; None if mail may have changed unnoticed."""
+        """Return a value that changes when mail comes or goes; None if a change may have no effect on it."""
 
     def mark(self, folder: Folder) -> str:
         """Return the folder's present mark. Messages that come later are after this mark."""
@@ -92,7 +92,7 @@ class Mailbox(Protocol):
         """Yield each message with its identity, which is the same in all folders. Missing messages may be left out."""
 
     def list_new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """Return the messages with the keys ``waiting`` and the new mail after ``mark``; and the present mark."""
+        """Return the inbox's messages with the keys ``waiting``, and its mail after ``mark``; and its present mark."""
 
     def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
         """Return the messages that came since a mark. The record has ``n_recorded`` of the folder's messages."""
