@@ -18,7 +18,7 @@ from spamnb.errors import SpamnbError, SpamnbWarning
 
 EACH = 30
 HOSTILE = "<script>alert(1)</script>"
-PROTOCOLS = {"": "10 folds", "split": "", "leave_one_out": "Left out", "online": "On-line"}
+PROTOCOLS = {"": "10 folds", "split": "", "leave_one_out": "Each of 10 parts", "online": "On-line"}
 
 
 @pytest.fixture(scope="module")
