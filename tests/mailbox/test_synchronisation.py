@@ -194,7 +194,7 @@ def test_watch_sorts_while_mail_is_synchronised(program: str, server: tuple[Pers
                 synchronised.far.deliver(mail(label, seed))
             if seed % 8 == 7:
                 synchronised.run()  # a message that it has just listed may be gone; the runs below must be whole
-    assert "moved\tspam" in watch.said and "learned" not in watch.said, "nobody but the filter moved mail"
+    assert "moved\tspam" in watch.said and "\nlearned" not in watch.said, "nobody but the filter moved mail"
     synchronised()
     synchronised.spamnb("sort")
     after = synchronised()
