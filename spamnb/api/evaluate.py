@@ -25,7 +25,7 @@ from spamnb.api.arguments import (
     warn,
 )
 from spamnb.api.report import Report, preformatted
-from spamnb.errors import ArgumentError, SpamnbError
+from spamnb.errors import ArgumentError, SpamnbError, check_type
 from spamnb.evaluation.metrics import doubtful_rows
 from spamnb.formulas.trust import PRIOR_NOISE, trust
 from spamnb.reader.meaning import meaning
@@ -149,13 +149,13 @@ class Evaluation(Report):
         p = self.result.probabilities[np.arange(len(self.result)), self.result.truth]
         return trust(p, PRIOR_NOISE).tolist()
 
-    def compare(self, other: Evaluation | FilePath) -> McNemar:
+    def compare(self, other: Evaluation) -> McNemar:
         """Compare with another evaluation of the same messages by McNemar's exact test.
 
         Parameters
         ----------
-        other : Evaluation, str or path
-            The other evaluation, or the file that ``write_scores`` wrote.
+        other : Evaluation
+            The other evaluation.
 
         Returns
         -------
@@ -165,15 +165,12 @@ class Evaluation(Report):
         Raises
         ------
         SpamnbError
-            If the other evaluation has other messages, or if its file cannot be read.
+            If the other evaluation has other messages.
         """
-        from spamnb.evaluation import scores
+        from spamnb.evaluation.result import compare_results
 
-        if isinstance(other, Evaluation):
-            verdicts = scores.verdicts_by_name(other.result)
-        else:
-            verdicts = scores.read_verdicts(file_path(other, "other"))
-        return scores.compare_verdicts(scores.verdicts_by_name(self.result), verdicts)
+        check_type("other", other, Evaluation, "an Evaluation")
+        return compare_results(self.result, other.result)
 
     def page(self) -> str:
         """Return a page with figures, curves and the worst errors. The page needs neither scripts nor other files.
@@ -210,7 +207,7 @@ class Evaluation(Report):
             raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
     def write_scores(self, path: FilePath) -> None:
-        """Write the scores of each message to a file, for other programs and for ``compare``.
+        """Write the scores of each message to a file, for other programs.
 
         Parameters
         ----------

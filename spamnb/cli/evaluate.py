@@ -46,12 +46,6 @@ from spamnb.cli.options import (
 @click.option("--by-date", is_flag=True, help="With --online or --split: order the mail by date of receipt.")
 @format_option("text", "json")
 @click.option("--scores", type=NewFile(), metavar="FILE", help="Write the scores of each message to this file.")
-@click.option(
-    "--compare",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Compare with the --scores FILE of another run over the same messages (McNemar's test).",
-)
 @click.option("--report", type=NewFile(), metavar="FILE.html", help="Write figures and charts to this HTML file.")
 @click.option(
     "--doubtful",
@@ -68,7 +62,6 @@ def evaluate_command(
     sources: tuple[str, ...],
     output_format: str,
     scores: Path | None,
-    compare: Path | None,
     report: Path | None,
     verbose: bool,
     settings: dict[str, Any],
@@ -90,13 +83,9 @@ def evaluate_command(
       spamnb evaluate --online index:trec05p-1/full/index
     """
     from spamnb.api.evaluate import evaluate
-    from spamnb.evaluation.figures import to_json
-    from spamnb.evaluation.scores import read_verdicts
     from spamnb.formulas.trust import looks_swapped
     from spamnb.shown_text import escape_json
 
-    if compare:
-        read_verdicts(compare)  # raises SpamnbError for a wrong file, before any mail is read
     evaluation = evaluate(
         sources,
         subjects=report is not None,
@@ -108,7 +97,6 @@ def evaluate_command(
     )
     if evaluation.model is not None and looks_swapped(evaluation.trusts()):
         tell("most of the first messages look like another class; check that the classes are not swapped")
-    test = evaluation.compare(compare) if compare else None
     try:
         if scores:
             evaluation.write_scores(scores)
@@ -116,8 +104,6 @@ def evaluate_command(
             evaluation.write_page(report)
     finally:  # the figures are printed even if a file cannot be written
         if output_format == "json":
-            click.echo(escape_json({**evaluation.to_dict(), "mcnemar": to_json(test)}))
+            click.echo(escape_json(evaluation.to_dict()))
         else:
             click.echo(evaluation.text(verbose))
-            if test:
-                click.echo(f"McNemar against {compare}: {test}")

@@ -83,7 +83,7 @@ class Counter:
     """Counts messages for one thread, with the ids of tokens in the shared ``vocabulary``.
 
     The core looks up tokens in a vocabulary of the thread, so that threads do not wait for each other. Python reads the
-    files, because the core would not be faster, and messages can be in gzip files, mboxes or files of Outlook.
+    files, because the core would not be faster, and messages can be in gzip files or mboxes.
     """
 
     def __init__(self, options: TokenOptions, vocabulary: SharedVocabulary) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.classification import Classification
-from spamnb.evaluation.metrics import UNSURE, confusion_matrix
+from spamnb.errors import SpamnbError
+from spamnb.evaluation.metrics import UNSURE, McNemar, confusion_matrix, mcnemar
 from spamnb.formulas.calibration import margins
 from spamnb.reader.message import read_field
+from spamnb.shown_text import escape
 
 EVIDENCE = 12  # tokens stored for a wrong verdict: the page shows them in a few lines
 
@@ -93,6 +95,27 @@ class Result:
         Messages are ranked by these margins and not by probabilities, because many probabilities are rounded to 1.
         """
         return margins(self.scores)
+
+
+def compare_results(first: Result, second: Result) -> McNemar:
+    """Return McNemar's test of two results of the same messages, which are paired by name.
+
+    Raise SpamnbError if the results have different messages, or different true classes of a message.
+    """
+    one, other = (
+        {
+            name: (result.classes[truth], is_right)
+            for name, truth, is_right in zip(result.names, result.truth.tolist(), result.is_right.tolist())
+        }
+        for result in (first, second)
+    )
+    if one.keys() != other.keys():
+        name = min(one.keys() ^ other.keys())
+        raise SpamnbError(f"the runs have different messages: {escape(name)} is in only one of them")
+    for name, (truth, _) in one.items():
+        if truth != other[name][0]:
+            raise SpamnbError(f"the runs disagree about the true class of {escape(name)}")
+    return mcnemar([is_right for _, is_right in one.values()], [other[name][1] for name in one])
 
 
 def make_result(messages: Sequence[EvaluatedMessage], protocol: str, spam: str = "spam") -> Result:

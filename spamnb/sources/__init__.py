@@ -11,7 +11,6 @@ gmail           Google Takeout; the labels of a message decide the class
 imap_reading    an IMAP account's folders, and messages by UID
 entries         one message of a source, and how its bytes are read; gzip, limits of size
 formats         recognises tables by their names, and formats that are not mail by their first bytes
-outlook         Outlook's .msg
 
 ``spamnb/mailbox/`` uses these modules, too:
 

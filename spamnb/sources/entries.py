@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError, describe_error, reason
 from spamnb.shown_text import escape
-from spamnb.sources.formats import COMPOUND_FILE, COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
+from spamnb.sources.formats import COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # takes the name of an unreadable file or message, and its error
 
@@ -59,7 +59,7 @@ class Entry(NamedTuple):
     content: bytes | None = None
 
     def read(self) -> bytes:
-        """Return the raw message, extracted from gzip, Apple's ``.emlx`` or Outlook's ``.msg``.
+        """Return the raw message, extracted from gzip or Apple's ``.emlx``.
 
         Raise OSError for a file that cannot be read or has more than MAX_MESSAGE bytes, and NotMail for another format.
         """
@@ -283,10 +283,6 @@ def too_long_error(path: str) -> OSError:
 
 def message_from_file(raw: bytes, path: str) -> bytes:
     """Return the message that the bytes of a file contain. Raise NotMail if they are no message."""
-    if raw.startswith(COMPOUND_FILE):
-        from spamnb.sources.outlook import message_from_msg  # imported here, because few messages need it
-
-        return message_from_msg(raw, path)
     format_name = foreign_format(raw)
     if format_name is None and path != "-" and is_mbox(raw):
         format_name = "a mailbox of several messages; write CLASS=FILE, or give the file a name that ends in .mbox"

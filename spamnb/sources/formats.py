@@ -14,11 +14,6 @@ HEAD = 1024  # bytes from which the format of a file is determined
 TABLES = (".csv", ".tsv", ".jsonl")  # ends of the names of tables
 MBOXES = (".mbox", ".mbox.gz")
 
-COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the first bytes of a file for sources/outlook.py
-OUTLOOK = (
-    "an Outlook message or an older Office document; 'pip install olefile' lets spamnb read .msg files,"
-    " or 'msgconvert' makes mail of them"
-)
 _UNPACK = "; unpack it, and name the folder or mailbox that was in it"
 COMPRESSED = "compressed in a format other than gzip" + _UNPACK
 # zstd, xz, LZ4 and bzip2, in which Dovecot can store mail.
@@ -33,7 +28,7 @@ _MAGIC: dict[bytes, str] = {
     **dict.fromkeys((b"\xff\xd8\xff", b"\x89PNG\r\n", b"GIF8"), "an image"),
     b"{\\rtf": "an RTF document",
     b"PAR1": "a Parquet table; pandas.read_parquet(FILE).to_csv(...) makes a table that is read",
-    COMPOUND_FILE: OUTLOOK,
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Outlook message or Office document; 'msgconvert' makes mail of .msg",
     b"!BDN": "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it",
     b"// <!-- <mdb:mork": "an index of Thunderbird (.msf)",
     b"# POP3 State File": "Thunderbird's list of fetched messages (popstate.dat)",

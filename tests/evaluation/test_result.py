@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.result import EvaluatedMessage, Result, make_result
-from spamnb.evaluation.scores import compare_verdicts, read_verdicts, verdicts_by_name, write_scores
+from spamnb.evaluation.result import EvaluatedMessage, Result, compare_results, make_result
+from spamnb.evaluation.scores import write_scores
 from spamnb.shown_text import escape
 
 
@@ -65,8 +65,7 @@ def test_scores_come_back_as_they_were_written(tmp_path_factory, rows, suffix):
     assert [line[0] for line in lines] == list(map(escape, names))
     assert len(path.read_text().split("\n")) == len(rows) + 2
     assert [[float(cell) for cell in line[3:]] for line in lines] == [[*of, *(1 - of)] for of in scores]
-    assert read_verdicts(path) == verdicts_by_name(result)
-    assert [(each.truth, each.verdict) for each in read_verdicts(path).values()] == [
+    assert [tuple(line[1:3]) for line in lines] == [
         (classes[true], "unsure" if said < 0 else classes[said]) for true, said in zip(truth, verdicts)
     ]
 
@@ -74,33 +73,13 @@ def test_scores_come_back_as_they_were_written(tmp_path_factory, rows, suffix):
 def test_runs_are_paired_by_name_whatever_their_order():
     first = [("a", "ham", "ham"), ("b", "spam", "spam"), ("c", "spam", "ham"), ("d", "ham", "ham")]
     second = [("b", "spam", "ham"), ("a", "ham", "ham"), ("d", "ham", "spam"), ("c", "spam", "spam")]
-    one, other = verdicts_by_name(judged(first)), verdicts_by_name(judged(second))
-    assert compare_verdicts(one, other)[:2] == (2, 1) and compare_verdicts(other, one)[:2] == (1, 2)
+    one, other = judged(first), judged(second)
+    assert compare_results(one, other)[:2] == (2, 1) and compare_results(other, one)[:2] == (1, 2)
     for runs, said in (([("b", "ham", "ham")], "is in only one"), ([("a", "spam", "ham")], "true class of a")):
         with pytest.raises(SpamnbError, match=said):
-            compare_verdicts(verdicts_by_name(judged([("a", "ham", "ham")])), verdicts_by_name(judged(runs)))
+            compare_results(judged([("a", "ham", "ham")]), judged(runs))
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "s: not a scores file; to write one, run 'spamnb evaluate --scores"),
-        (b"\xff\xfe\x00\n", "s: not a scores file"),
-        (b"name\ttruth\tverdict\nx\tham\n", "s:2: the scores file is damaged"),
-        (b'name,truth,verdict\n"' + b"x" * 3000, "s: the scores file is damaged"),
-        (None, "s: cannot be read"),
-    ],
-    ids=range(5),
-)
-def test_what_is_no_scores_file_is_said_in_one_line(tmp_path, content, said):
-    if content is not None:
-        (tmp_path / "s").write_bytes(content)
-    limit = csv.field_size_limit(2000)  # which reading tables raises
-    try:
-        with pytest.raises(SpamnbError, match=f"/{said}") as caught:
-            read_verdicts(tmp_path / "s")
-    finally:
-        csv.field_size_limit(limit)
-    assert "\n" not in str(caught.value)
+def test_a_folder_that_is_missing_is_an_error_of_one_line(tmp_path):
     with pytest.raises(SpamnbError, match="cannot be written"):
         write_scores(judged([]), tmp_path / "none" / "scores")

@@ -30,7 +30,7 @@ def database(folder: Path) -> bytes:
 CASES = [
     ("invoice.zip", lambda folder: packed(folder, "zip"), "a ZIP archive, not mail; unpack it"),
     ("mail.tar.gz", lambda folder: gzip.compress(packed(folder, "tar")), "a tar archive, not mail"),
-    ("note.msg", lambda _: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), "a broken Outlook message"),
+    ("note.msg", lambda _: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), "Office document, not mail; 'msgconvert'"),
     ("old.pst", lambda _: b"!BDN" + bytes(508), "'readpst -o FOLDER FILE' makes mailboxes of it"),
     ("popstate.dat", lambda _: b"# POP3 State File\n# This is a generated file!  Do not edit.\n\n", "popstate.dat"),
     ("global-messages-db.sqlite", database, "binary data, not mail"),
