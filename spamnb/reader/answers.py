@@ -8,7 +8,7 @@ from base64 import encodebytes
 from collections.abc import Callable
 
 from spamnb.errors import SpamnbError
-from spamnb.reader.characters import describe_characters, is_invisible
+from spamnb.reader.characters import describe_characters, host_form
 from spamnb.reader.charsets import decode
 from spamnb.reader.options import TokenOptions
 
@@ -80,7 +80,7 @@ class Answers:
         return unicodedata.normalize("NFC", decoded).encode()
 
     def host(self, host: bytes) -> bytes:
-        """Return a host as browsers resolve it: in lower case, without invisible characters, punycode decoded.
+        """Return a host as browsers resolve it: mapped as in UTS 46, and punycode decoded.
 
         The core has put ASCII letters into lower case.
 
@@ -89,11 +89,7 @@ class Answers:
         """
         name = host.decode("utf-8", "replace")
         if not name.isascii():
-            normal = unicodedata.normalize("NFKC", name).replace("\u3002", ".")
-            visible = [char for char in normal if not is_invisible(char) and char != "\u115f"]
-            # Hosts keep ß and ς, which casefold() turns into ss and σ.
-            lower = [char.lower() if char in "ßẞς" else char.casefold() for char in visible]
-            name = unicodedata.normalize("NFKC", "".join(lower))
+            name = unicodedata.normalize("NFC", "".join(map(host_form, name)))
         try:
             return re.sub(r"\bxn--([a-z0-9-]+)", lambda label: label[1].encode().decode("punycode"), name).encode()
         except UnicodeError:  # damaged punycode

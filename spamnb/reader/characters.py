@@ -14,6 +14,8 @@ _FILLERS = frozenset(
     map(chr, (0x34F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2065, *range(0xFE00, 0xFE10),
               *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000)))
 )  # fmt: skip
+# Characters that hosts keep (UTS 46 calls them deviations), although their case folding is another or nothing.
+_HOST_FORMS = {"ß": "ß", "ẞ": "ß", "ς": "ς", "\u200c": "\u200c", "\u200d": "\u200d"}
 _BLANKS = frozenset("\u115f\u2800\u3164\uffa0")  # look like a space: Korean fillers, Braille without dots
 # Letters of Cyrillic, Greek, Armenian and Cherokee that a Latin reader takes for a Latin letter.
 _LOOK_ALIKE_PAIRS = """
@@ -41,6 +43,19 @@ _UNSPACED = (0xE00, 0xF00, 0x1000, 0x10A0, 0x1780, 0x1800, 0x3040, 0x3100, 0x340
 def is_invisible(char: str) -> bool:
     """Return whether a character shows nothing: controls, zero-width marks, soft hyphens, variation selectors."""
     return char in _FILLERS or unicodedata.category(char) in ("Cc", "Cf")
+
+
+def host_form(char: str) -> str:
+    """Return the form of a character in the name of a host: UTS 46's mapping without transitional processing.
+
+    >>> [host_form(char) for char in ("Ü", "ς", "ϲ", "。", "\u00ad")]
+    ['ü', 'ς', 'σ', '.', '']
+    """
+    if char in _HOST_FORMS:
+        return _HOST_FORMS[char]
+    normal = unicodedata.normalize("NFKC", char).replace("\u3002", ".")
+    visible = "".join([part for part in normal if not is_invisible(part) and part != "\u115f"])
+    return unicodedata.normalize("NFKC", visible.casefold())
 
 
 def _word_form(char: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spamnb.errors import SpamnbError
 from spamnb.setting_fields import check_settings, setting
 
-TOKENS_VERSION = 12  # raise it when a message gets other tokens than before; a model stores the version
+TOKENS_VERSION = 13  # raise it when a message gets other tokens than before; a model stores the version
 
 TOKENIZERS = ("own", "tweet", "treebank")
 # Pairs are made of the first words of a text. Pairs of all words would triple the vocabulary and gain little:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import html
 import socket
+import unicodedata
 
 import idna
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spamnb.reader.answers import Answers
 from spamnb.reader.message import Reader, parse
+from spamnb.reader.options import TokenOptions
 
 READER = Reader()
 
@@ -75,6 +78,7 @@ LETTERS = st.characters(categories=("Ll", "Lu", "Lo"), max_codepoint=0x3000)
 @example("faß.BÜCHER")
 @example("ẞ")
 @example("A\u115f")
+@example("ϲ")
 def test_names_in_other_scripts_are_those_of_idna(written: str) -> None:
     try:
         coded = idna.encode(written, uts46=True).decode()
@@ -82,6 +86,20 @@ def test_names_in_other_scripts_are_those_of_idna(written: str) -> None:
         return  # no such name can be registered
     expected = f"{idna.decode(coded)}.example"
     assert expected in told(f"http://{written}.example") and expected in told(f"http://{coded}.example")
+
+
+def test_each_character_of_a_host_is_mapped_as_by_idna() -> None:
+    answers, n_equal = Answers(TokenOptions()), 0
+    for char in map(chr, range(0x80, 0x110000)):
+        if unicodedata.category(char) in ("Cs", "Cn"):  # Cn: this Python's Unicode is older than the character
+            continue
+        try:
+            expected = idna.uts46_remap(char, std3_rules=False)
+        except idna.IDNAError:
+            continue  # allowed in no name
+        assert answers.host(char.encode()).decode() == expected, f"U+{ord(char):04X}"
+        n_equal += 1
+    assert n_equal > 130_000
 
 
 @pytest.mark.parametrize(
