@@ -118,9 +118,8 @@ def tell_notes(specs: Sequence[str], recursive: bool, tell: Tell) -> None:
     """Call ``tell`` with a line for each sign that a source is not the mail that the user meant."""
     from spamnb.sources.spec import source_notes
 
-    for spec in specs:
-        for note in source_notes(spec, recursive):
-            tell(note)
+    for note in source_notes(specs, recursive):
+        tell(note)
 
 
 def check_flags(**arguments: bool) -> None:

@@ -385,14 +385,10 @@ def _check_junk_as_good(sources: Sequence[str], spam: str) -> None:
     from spamnb.sources.spec import parse_source
 
     for source in map(parse_source, sources):
-        *_, name = [part for part in source.path.split("/") if part not in ("", "cur", "new")] or [""]
-        name = name.removesuffix(".gz").removesuffix(".mbox")
-        is_junk = "junk" in (folder_role(name), folder_role(name.rpartition(".")[2]))
-        if is_junk and source.label not in (None, spam) and folder_role(source.label or "") != "junk":
+        if source.is_junk() and source.label not in (None, spam) and folder_role(source.label or "") != "junk":
             raise ArgumentError(
-                "{spec}: a folder called {name} is given as {label}; {option.force} accepts it",
+                "{spec}: a folder of junk is given as {label}; {option.force} accepts it",
                 spec=escape(source.spec),
-                name=escape(name),
                 label=escape(str(source.label)),
             )
 

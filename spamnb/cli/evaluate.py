@@ -79,7 +79,7 @@ def evaluate_command(
 
     \b
     Examples:
-      spamnb evaluate --folds 10 --report page.html ham=~/Maildir/cur spam=~/Maildir/.Junk
+      spamnb evaluate --folds 10 --report page.html --recursive ham=~/Maildir spam=~/Maildir/.Junk
       spamnb evaluate --online index:trec05p-1/full/index
     """
     from spamnb.api.evaluate import evaluate

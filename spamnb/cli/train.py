@@ -49,7 +49,7 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
 
     \b
     Example:
-      spamnb train ham=~/Maildir/cur spam=~/Maildir/.Junk
+      spamnb train --recursive ham=~/Maildir spam=~/Maildir/.Junk
     """
     from spamnb.api.train import train
     from spamnb.cli.mailboxes import save_recipients

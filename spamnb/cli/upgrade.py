@@ -53,7 +53,7 @@ def upgrade_command(
 
     \b
     Example:
-      spamnb upgrade ham=~/Maildir/cur spam=~/Maildir/.Junk
+      spamnb upgrade --recursive ham=~/Maildir spam=~/Maildir/.Junk
     """
     _upgrade_model(sources, model, incomplete, workers, read_options)
     if models is not None:

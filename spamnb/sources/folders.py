@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from spamnb.errors import Wording
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.formats import MBOXES, TABLES, NotMail
@@ -65,6 +64,12 @@ def folder_entries(label: str | None, root: str, on_unreadable: Report, recursiv
     The subfolders of a Maildir are read only if ``recursive``. If ``label`` is not None, Maildirs below ``root`` for
     junk, trash, drafts and templates are left out, unless they have the role of this class.
     """
+    for folder, listing in _walk(label, root, on_unreadable, recursive):
+        yield from _messages(label, os.path.join(folder, ""), listing.files, on_unreadable)
+
+
+def _walk(label: str | None, root: str, on_unreadable: Report, recursive: bool) -> Iterator[tuple[str, Listing]]:
+    """Yield ``root`` and the folders below it that `folder_entries` reads, each with its listing."""
     pending, seen = [root], set()
     while pending:
         folder = pending.pop()
@@ -77,7 +82,7 @@ def folder_entries(label: str | None, root: str, on_unreadable: Report, recursiv
         except OSError as error:
             on_unreadable(escape(folder), error)
             continue
-        yield from _messages(label, os.path.join(folder, ""), listing.files, on_unreadable)
+        yield folder, listing
         subfolders, _ = _select_subfolders(label, folder, listing, recursive)
         pending.extend(os.path.join(folder, name) for name in reversed(subfolders))
 
@@ -128,26 +133,82 @@ def is_maildir(path: str | Path) -> bool:
     return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))
 
 
-def folder_notes(label: str | None, folder: str, recursive: bool | None = None) -> Iterator[str]:
-    """Yield a line that names the mail folders that are not read, and a line that counts unseen messages.
+def note_skipped(label: str | None, folder: str, recursive: bool, read: Collection[str] = ()) -> Iterator[str]:
+    """Yield a line that names the Maildirs in a folder that are not read, except those that another source reads."""
+    from spamnb.sources.mailbox import decode_name
 
-    Unseen messages are counted in a Maildir of good mail: nobody has looked at the messages in ``new``, so some may be
-    spam. Nothing is counted if ``cur`` is empty, because then no mail reader uses the Maildir. ``recursive`` is None if
-    the command does not have the option --recursive.
-    """
     try:
-        listing = list_folder(folder, lambda name, error: None)
-        new, seen = (os.listdir(os.path.join(folder, part)) if listing.is_maildir else [] for part in ("new", "cur"))
+        names = _select_subfolders(label, folder, list_folder(folder, _ignore), recursive)[1]
     except OSError:  # reported when the folder is read
         return
-    from spamnb.sources.mailbox import decode_name, folder_role  # takes 1 ms, and few calls get here
+    if names := [decode_name(name) for name in names if os.path.realpath(os.path.join(folder, name)) not in read]:
+        yield f"{pluralize(len(names), 'folder')} not read: {list_names(names)}"
 
-    if skipped := _select_subfolders(label, folder, listing, bool(recursive))[1]:
-        names = ", ".join(escape(decode_name(name)) for name in skipped[:_MAX_NAMES])
-        names += ", …" * (len(skipped) > _MAX_NAMES)
-        choice = "; {option.recursive} reads all but junk, trash, drafts and templates" * (recursive is False)
-        yield Wording("{folders} not read: {names}" + choice, folders=pluralize(len(skipped), "folder"), names=names)
+
+def note_unseen(label: str | None, folder: str) -> Iterator[str]:
+    """Yield a line that counts the unseen messages in a Maildir of good mail, because some of them may be spam.
+
+    Nobody has looked at the messages in ``new``. Nothing is counted if ``cur`` is empty, because then no mail reader
+    uses the Maildir.
+    """
+    from spamnb.sources.mailbox import folder_role  # takes 1 ms, and few calls get here
+
+    try:
+        new, seen = (os.listdir(os.path.join(folder, part)) if is_maildir(folder) else [] for part in ("new", "cur"))
+    except OSError:  # reported when the folder is read
+        return
     if new and seen and label is not None and folder_role(label) != "junk":
-        cur = escape(os.path.join(folder, "cur"))
         unseen = f"{pluralize(len(new), 'message')} in new that no mail reader has shown"
-        yield f"{escape(label)} includes {unseen}; to leave new mail out, name {cur}"
+        yield f"{escape(label)} includes {unseen}; if some are spam, move them to the junk folder first"
+
+
+def find_unread_folders(
+    label: str, folder: str, sources: Iterable[tuple[str | None, str]]
+) -> tuple[str, dict[str, int]]:
+    """Return the mailbox to which a folder belongs, and the number of messages in each folder that no source reads.
+
+    ``sources`` are classes with their folders. Folders without messages are left out, and so are those that
+    `folder_entries` does not read for this class.
+    """
+    mailbox = _find_mailbox(folder)
+    read = {
+        _maildir_of(os.path.realpath(path))
+        for source_label, source in sources
+        for path, _ in _walk(source_label, source, _ignore, False)
+    }
+    numbers = {}
+    for path, listing in _walk(label, mailbox, _ignore, True):
+        if listing.is_maildir and os.path.realpath(path) not in read:
+            parts = [os.path.join(path, part) for part in ("cur", "new")]
+            if number := sum(len(os.listdir(part)) for part in parts if os.access(part, os.R_OK)):
+                numbers["INBOX" if path == mailbox else os.path.relpath(path, mailbox)] = number
+    return mailbox, numbers
+
+
+def _find_mailbox(folder: str) -> str:
+    """Return the outermost Maildir around a folder, or the folder of Maildirs in which one has a name such as Sent."""
+    from spamnb.sources.mailbox import folder_role
+
+    mailbox = _maildir_of(os.path.abspath(folder))
+    while is_maildir(parent := os.path.dirname(mailbox)):
+        mailbox = parent
+    try:
+        is_nested = any(folder_role(name) and is_maildir(os.path.join(parent, name)) for name in os.listdir(parent))
+    except OSError:
+        return mailbox
+    return parent if is_nested and is_maildir(mailbox) else mailbox
+
+
+def _maildir_of(path: str) -> str:
+    """Return the Maildir of a path such as Maildir/cur, and any other path unchanged."""
+    parent, name = os.path.split(path)
+    return parent if name in _MAILDIR and is_maildir(parent) else path
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return the first names of folders, for a note."""
+    return ", ".join(map(escape, names[:_MAX_NAMES])) + ", …" * (len(names) > _MAX_NAMES)
+
+
+def _ignore(name: str, error: Exception) -> None:
+    """Ignore an error, because it is reported when the folder is read."""

@@ -260,7 +260,7 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursi
     spam), trash, drafts, templates and copies of all mail. Raise SpamnbError if the account cannot be read.
     """
     with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
-        for folder in _select_folders(mailbox, label, recursive):
+        for folder in _select_folders(mailbox, label, recursive, mailbox.url.folder):
             for message, raw in mailbox.read(mailbox.messages(folder)):
                 if isinstance(raw, OSError):
                     on_unreadable(message.name, raw)
@@ -276,14 +276,31 @@ def unseen_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
     if folder_role(label) == "junk":
         return
     with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
-        folders = _select_folders(mailbox, label, recursive)
+        folders = _select_folders(mailbox, label, recursive, mailbox.url.folder)
         if n_unseen := sum(len(mailbox.messages(folder, criteria=["UNSEEN"])) for folder in folders):
             count = pluralize(n_unseen, "message")
             yield f"{mailbox.display_name}: {escape(label)} includes {count} that no mail reader has shown"
 
 
-def _select_folders(mailbox: ImapReader, label: str | None, recursive: bool) -> list[Folder]:
-    folders, name = mailbox.folders(), mailbox.url.folder
+def count_unread_folders(label: str, url: ImapUrl, read: Sequence[ImapUrl]) -> tuple[str, dict[str, int]]:
+    """Return the URL of an account, and the number of messages in each folder that none of the URLs ``read`` names.
+
+    Folders without messages are left out, and so are those that are not read for this class with ``recursive``.
+    """
+    with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
+        paths = {
+            folder.path
+            for other in read
+            if other.address == url.address
+            for folder in _select_folders(mailbox, None, False, other.folder)
+        }
+        folders = [folder for folder in _select_folders(mailbox, label, True, "") if folder.path not in paths]
+        numbers = {folder.name: mailbox.state(folder).n_messages for folder in folders}
+    return url.address, {name: number for name, number in numbers.items() if number}
+
+
+def _select_folders(mailbox: ImapReader, label: str | None, recursive: bool, name: str) -> list[Folder]:
+    folders = mailbox.folders()
     if not name and recursive:
         excluded = (NOT_WANTED | {"all"}) - {folder_role(label or "")}
         return [folder for folder in folders if folder.role not in excluded]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from spamnb.class_names import check_class_name
 from spamnb.errors import SpamnbError, Wording, reason
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, ReadOptions, Report, one_message
-from spamnb.sources.folders import folder_entries, folder_notes, list_folder
+from spamnb.sources.folders import folder_entries, is_maildir, list_folder, note_skipped, note_unseen
 from spamnb.sources.formats import is_table
 from spamnb.sources.mbox import file_entries
 
@@ -39,6 +39,9 @@ _FORMS = (
 )
 
 
+_ADVICE = "; {option.recursive} with {whole} reads all but junk, trash, drafts and templates"
+
+
 class Source(NamedTuple):
     """The parts of a SOURCE: ``kind`` is written before a colon, ``label`` before an equals sign."""
 
@@ -46,6 +49,14 @@ class Source(NamedTuple):
     path: str
     kind: str = ""
     label: str | None = None
+
+    def is_junk(self) -> bool:
+        """Return whether the path is a folder or mbox whose name means junk in one of many languages."""
+        from spamnb.sources.mailbox import folder_role
+
+        *_, name = [part for part in self.path.split("/") if part not in ("", "cur", "new")] or [""]
+        name = name.removesuffix(".gz").removesuffix(".mbox")
+        return "junk" in (folder_role(name), folder_role(name.rpartition(".")[2]))
 
 
 DEFAULT_OPTIONS = ReadOptions()
@@ -95,17 +106,58 @@ def find_entries(
     )
 
 
-def source_notes(spec: str, recursive: bool = False) -> Iterator[str]:
-    """Yield lines about folders of a SOURCE that are not read, and about unseen messages in it."""
-    source = parse_source(spec)
-    if source.label is not None and is_account(source.path):
-        from spamnb.sources.accounts import parse_url
-        from spamnb.sources.imap_reading import unseen_note
+def source_notes(specs: Iterable[str], recursive: bool = False) -> Iterator[str]:
+    """Yield lines about folders of mailboxes that no SOURCE reads, and about unseen messages."""
+    sources = [source for source in map(parse_source, specs) if source.label is not None]
+    read = {os.path.realpath(source.path) for source in sources}
+    for source in sources:
+        if is_account(source.path):
+            from spamnb.sources.accounts import parse_url
+            from spamnb.sources.imap_reading import unseen_note
 
-        yield from unseen_note(source.label, parse_url(source.path), recursive)
-    elif source.label is not None:
-        for note in folder_notes(source.label, source.path, recursive):
-            yield Wording("{spec}: {note}", spec=escape(spec), note=note)
+            yield from unseen_note(str(source.label), parse_url(source.path), recursive)
+        else:
+            notes = [*note_unseen(source.label, source.path)]
+            if recursive or not is_maildir(source.path):
+                notes += note_skipped(source.label, source.path, recursive, read)
+            yield from (f"{escape(source.spec)}: {note}" for note in notes)
+    if not recursive:
+        yield from _unread_notes(sources)
+
+
+def _unread_notes(sources: Sequence[Source]) -> Iterator[str]:
+    """Yield a line for each mailbox of good mail that has folders with mail which no SOURCE reads."""
+    from spamnb.sources.folders import find_unread_folders, list_names
+    from spamnb.sources.mailbox import decode_name, folder_role
+
+    classes_by_mailbox: dict[str, tuple[Source, set[str], dict[str, int]]] = {}
+    for source in sources:
+        if source.is_junk() or folder_role(source.label or "") == "junk":
+            continue
+        if is_account(source.path):
+            from spamnb.sources.accounts import parse_url
+            from spamnb.sources.imap_reading import count_unread_folders
+
+            urls = [parse_url(other.path) for other in sources if is_account(other.path)]
+            mailbox, numbers = count_unread_folders(str(source.label), parse_url(source.path), urls)
+        elif os.path.isdir(source.path):
+            folders = [(other.label, other.path) for other in sources if os.path.isdir(other.path)]
+            mailbox, numbers = find_unread_folders(str(source.label), source.path, folders)
+        else:
+            continue
+        classes_by_mailbox.setdefault(mailbox, (source, set(), numbers))[1].add(str(source.label))
+    for mailbox, (source, labels, numbers) in classes_by_mailbox.items():
+        if not numbers:
+            continue
+        # With several classes in one mailbox, only the user knows the class of its other folders.
+        yield Wording(
+            "{spec}: not read: {folders} of this mailbox with {messages}: {names}" + _ADVICE * (len(labels) == 1),
+            spec=escape(source.spec),
+            folders=pluralize(len(numbers), "other folder"),
+            messages=pluralize(sum(numbers.values()), "message"),
+            names=list_names([decode_name(name) for name in sorted(numbers, key=numbers.__getitem__, reverse=True)]),
+            whole=escape(f"{source.label}={mailbox}"),
+        )
 
 
 def absolute_spec(spec: str) -> str:
@@ -176,10 +228,11 @@ def _class_entries(
 
 def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
     try:
-        files, folders, _, is_maildir = list_folder(folder, on_unreadable)
+        listing = list_folder(folder, on_unreadable)
+        files, folders = listing.files, listing.folders
     except OSError as error:
         raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
-    if is_maildir and {"cur", "new"}.issubset(folders):
+    if is_maildir(folder):
         raise SpamnbError(f"{escape(folder)}: a Maildir without a class; write CLASS={escape(folder)}")
     if not folders:
         problem = "messages but no folder per class" if files else "no folder per class"

@@ -107,11 +107,18 @@ def test_recursive_reads_all_but_junk_and_trash(server: Server, tmp_path: Path):
     def learned(*arguments: str) -> str:
         made = run("train", "--one-class", "--force", "-m", tmp_path / "m", *arguments)
         assert made.exit_code == 0, made.output
-        return made.stdout
+        return made.output
 
-    assert "60 messages" in learned(f"ham={server.url}")
-    assert "61 messages" in learned("--recursive", f"ham={server.url}")
-    assert "61 messages" in learned("--recursive", f"ham={server.url}/Work/Plans", f"ham={server.url}/INBOX")
+    ham = f"ham={server.url}"
+    inbox = learned(ham)
+    assert "60 messages" in inbox
+    assert (
+        f"{ham}: not read: 1 other folder of this mailbox with 1 message: Work/Plans; --recursive with {ham}" in inbox
+    )
+    whole = learned("--recursive", ham)
+    assert "61 messages" in whole and "not read" not in whole
+    both = learned("--recursive", f"{ham}/Work/Plans", f"{ham}/INBOX")
+    assert "61 messages" in both and "not read" not in both
 
 
 def test_of_a_large_message_the_first_part_is_read(server: Server, tmp_path: Path, folders: Path):

@@ -118,15 +118,46 @@ def test_a_maildir_says_which_folders_it_does_not_read(tmp_path: Path) -> None:
     mailbox.Maildir(tmp_path / "Maildir/Lists").add(b"Subject: Lists\n\n")  # Dovecot's LAYOUT=fs
     spec = f"ham={tmp_path}/Maildir"
     assert [raw for _, _, raw in read(spec)] == [b"Subject: in\n\n"]
-    left = ".Entwürfe, .Junk, .Modèles, .Sent, .Trash.Old, .Work, .Work.Plans, Lists"
-    said = "reads all but junk, trash, drafts and templates"
-    assert list(source_notes(spec)) == [f"{spec}: 8 folders not read: {left}; recursive=True {said}"]
-    assert in_options(next(source_notes(spec))) == f"{spec}: 8 folders not read: {left}; --recursive {said}"
+    others = "not read: 4 other folders of this mailbox with 4 messages: .Sent, .Work, .Work.Plans, Lists"
+    said = f"with {spec} reads all but junk, trash, drafts and templates"
+    assert list(source_notes([spec])) == [f"{spec}: {others}; recursive=True {said}"]
+    assert in_options(next(source_notes([spec]))) == f"{spec}: {others}; --recursive {said}"
+    [note] = source_notes([f"{spec}/cur", f"spam={tmp_path}/Maildir/.Junk/cur"])
+    assert in_options(note) == f"{spec}/cur: {others}; --recursive {said}"
     deep = find_labelled_entries([spec], pytest.fail, ReadOptions(recursive=True))
     assert {entry.read().decode().split()[1] for entry in deep} == {"in", "Work", "Work.Plans", "Sent", "Lists"}
-    unwanted = ".Entwürfe, .Junk, .Modèles, .Trash.Old"
-    assert list(source_notes(spec, recursive=True)) == [f"{spec}: 4 folders not read: {unwanted}"]
-    assert not list(source_notes(f"ham={tmp_path}/missing")) and not list(source_notes(f"ham={tmp_path}/Maildir/Lists"))
+    junk, unwanted = f"spam={tmp_path}/Maildir/.Junk", ".Entwürfe, .Modèles, .Trash.Old"
+    assert list(source_notes([spec, junk], recursive=True)) == [f"{spec}: 3 folders not read: {unwanted}"]
+    assert not list(source_notes([f"ham={tmp_path}/missing"]))
+
+
+def test_one_folder_of_a_mailbox_names_the_folders_that_no_source_reads(tmp_path: Path) -> None:
+    root, nested = tmp_path / "Maildir", tmp_path / "Mail"
+    box = mailbox.Maildir(root)
+    box.add(b"Subject: in\n\n")
+    for name, n_messages in (("Work", 1), ("Lists", 3), ("Junk", 2), ("Empty", 0)):
+        folder = box.add_folder(name)
+        for number in range(n_messages):
+            folder.add(f"Subject: {name} {number}\n\n".encode())
+    ham, work, junk = f"ham={root}", f"work={root}/.Work", f"spam={root}/.Junk"
+    [note] = source_notes([f"{ham}/.Work", junk])
+    assert "2 other folders of this mailbox with 4 messages: .Lists, INBOX; " in note and f"with {ham} reads" in note
+    [note] = source_notes([f"{ham}/new", f"{ham}/.Work/cur", junk])
+    assert note.startswith(f"{ham}/new: not read: 1 other folder of this mailbox with 3 messages: .Lists; ")
+    [note] = source_notes([ham, work, junk])  # which class Lists has, only the user knows
+    assert note == f"{ham}: not read: 1 other folder of this mailbox with 3 messages: .Lists"
+    assert not list(source_notes([ham, f"{ham}/.Lists", work, junk]))
+    assert not list(source_notes([junk, f"bad={root}/.Junk"]))
+    nested.mkdir()
+    for name in ("INBOX", "Junk", "Work"):
+        mailbox.Maildir(nested / name).add(f"Subject: {name}\n\n".encode())
+    [note] = source_notes([f"ham={nested}/INBOX", f"spam={nested}/Junk"])
+    assert "1 other folder of this mailbox with 1 message: Work; " in note and f"with ham={nested} reads" in note
+    users = tmp_path / "users"  # whose Maildirs are no folders of one mailbox
+    users.mkdir()
+    for name in ("ann", "bob"):
+        mailbox.Maildir(users / name).add(b"Subject: in\n\n")
+    assert not list(source_notes([f"ham={users}/ann"]))
 
 
 def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path) -> None:
@@ -134,12 +165,12 @@ def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path)
     mailbox.Maildir(box)
     write_file(box / "new/1")
     spec = f"ham={box}"
-    assert not list(source_notes(spec))  # filled by a program
+    assert not list(source_notes([spec]))  # filled by a program
     write_file(box / "cur/2:2,S")
-    [note] = source_notes(spec)
-    assert "ham includes 1 message in new" in note and note.endswith(f"; to leave new mail out, name {box}/cur")
-    assert len(read(f"{spec}/cur")) == 1 and not list(source_notes(f"{spec}/cur"))
-    assert not list(source_notes(f"spam={box}"))  # seldom does anybody open spam
+    [note] = source_notes([spec])
+    assert "ham includes 1 message in new" in note and note.endswith("move them to the junk folder first")
+    assert len(read(f"{spec}/cur")) == 1 and not list(source_notes([f"{spec}/cur"]))
+    assert not list(source_notes([f"spam={box}"]))  # seldom does anybody open spam
     mailbox.Maildir(box).add_folder("Junk")
     learned = run("learn", "ham", "-m", tmp_path / "model", box)
     assert learned.exit_code == 0 and f"spamnb: {box}: ham includes 1 message in new" in learned.stderr
@@ -153,7 +184,7 @@ def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
     for name in ("INBOX", "Junk", "Work", "Trash"):
         mailbox.Maildir(tmp_path / "Mail" / name).add(f"Subject: {name}\n\n".encode())
     assert [raw.split()[1] for _, _, raw in read(f"ham={tmp_path}/Mail")] == [b"INBOX", b"Work"]
-    [note] = source_notes(f"ham={tmp_path}/Mail")
+    [note] = source_notes([f"ham={tmp_path}/Mail"])
     assert "2 folders not read: Junk, Trash" in note
     assert [raw.split()[1] for _, _, raw in read(f"spam={tmp_path}/Mail/Junk")] == [b"Junk"]
     write_file(tmp_path / "corpus/ham/Junk/1", b"a folder that is no Maildir is what it was")
