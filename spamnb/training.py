@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import inverse_index
-from spamnb.counts.newest import select_newest
+from spamnb.counts.newest import NoNewest, select_newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas import calibration
@@ -53,7 +53,8 @@ class LeaveOneOutResult(NamedTuple):
     probabilities: np.ndarray  # (n, C) calibrated
     verdicts: list[str]
     doubtful: int = 0
-    newest: NewestResult | None = None  # None if there are too few messages with dates (counts/newest.py)
+    newest: NewestResult | None = None
+    no_newest: str = ""  # why there is no ``newest``, as the end of a sentence
 
     def verdict_numbers(self) -> np.ndarray:
         """Return the verdicts as class numbers (n,), −1 for unsure."""
@@ -86,19 +87,21 @@ def fit(training_set: TrainingSet, settings: Settings) -> Fit:
     """Fit a model to a prepared training set, and score the newest messages by a model of the older ones."""
     learner = learner_for(settings)
     fitted = learner.fit(training_set)
-    return fitted._replace(newest=_score_newest(fitted.training_set, learner))
+    try:
+        return fitted._replace(newest=_score_newest(fitted.training_set, learner))
+    except NoNewest as why:
+        return fitted._replace(no_newest=str(why))
 
 
-def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores | None:
+def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores:
     """Score the newest fifth of the messages by a model of the older ones.
 
-    Return None if the newest messages are too few (``select_newest``), or if the scores would need a second training.
+    Raise NoNewest if the newest messages are too few (``select_newest``), or if this would need a second training.
     """
-    if (is_newest := select_newest(training_set, learner.settings.spam)) is None:
-        return None
+    is_newest = select_newest(training_set, learner.settings.spam)
     older, newest = training_set.split(is_newest)
     if (scores := learner.scores_by_others(older, newest)) is None:
-        return None
+        raise NoNewest(f"a model of type {learner.settings.model_type} would have to be trained once more")
     since = newest.messages.dates[newest.messages.included].min()
     return NewestScores(int(since), np.flatnonzero(is_newest), scores)
 
@@ -133,7 +136,14 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
         order = np.append(order, len(order) + np.argsort(positions[len(order) :]))
     scores = scores[order]
     return LeaveOneOutResult(
-        *facts_of_model, positions[order], labels[order], scores, *classify(scores), n_doubtful, newest
+        *facts_of_model,
+        positions[order],
+        labels[order],
+        scores,
+        *classify(scores),
+        n_doubtful,
+        newest,
+        fitted.no_newest,
     )
 
 

@@ -167,8 +167,8 @@ class TrainingReport(Report):
         newest = self.left_out.newest
         if newest is None:
             return [
-                "Future mail will have more errors. If enough messages of each class have dates, this estimates them:",
-                f"  {self._evaluate_command('--split', '0.8', '--by-date')}",
+                f"Future mail will have more errors. They are not estimated, because {self.left_out.no_newest}.",
+                f"  To estimate them all the same: {self._evaluate_command('--split', '0.8', '--by-date')}",
             ]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [

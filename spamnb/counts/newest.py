@@ -27,27 +27,37 @@ def mark_newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.nd
     return is_newest
 
 
-def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray | None:
+class NoNewest(Exception):
+    """There is no test of the newest messages. The text says why, as the end of a sentence."""
+
+
+def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray:
     """Return a mask (n,) of the newest messages of a training set without copies and empty classes.
 
-    Return None if a minimum above is not reached, if a class has no older message, or if there is only one class.
+    Raise NoNewest if a minimum above is not reached, if a class has no older message, or if there is only one class.
     Without a class ``spam``, each class must reach the minima.
     """
     dates, positions, labels = (
         values[training_set.messages.included]
         for values in (training_set.messages.dates, training_set.messages.positions, training_set.messages.labels)
     )
-    if (dates != UNDATED).sum() < MIN_DATED_SHARE * len(dates):
-        return None
+    n_dated = int((dates != UNDATED).sum())
+    if n_dated < MIN_DATED_SHARE * len(dates):
+        raise NoNewest(f"only {n_dated:,} of {len(dates):,} messages have a date of arrival")
     is_newest = mark_newest(dates, positions, NEWEST_SHARE)
-    classes = training_set.counts.classes
-    newest_sizes, sizes = (np.bincount(each, minlength=len(classes)) for each in (labels[is_newest], labels))
+    names = list(training_set.counts.classes)
+    newest_sizes, sizes = (np.bincount(each, minlength=len(names)) for each in (labels[is_newest], labels))
     if (newest_sizes == sizes).any():
-        return None
-    if spam in classes:
-        is_spam = np.array(classes) == spam
+        raise NoNewest(f"all messages of class {names[(newest_sizes == sizes).argmax()]!r} are in the newest fifth")
+    if spam in names:
+        is_spam = np.array(names) == spam
         newest_sizes, sizes = (np.array([n[is_spam].sum(), n[~is_spam].sum()]) for n in (newest_sizes, sizes))
-    has_few = (newest_sizes < MIN_NEWEST) | (sizes - newest_sizes < MIN_OLDER_SHARE * sizes)
-    if len(sizes) < 2 or has_few.any():
-        return None
+        names = [spam, *[name for name in names if name != spam]] if len(names) == 2 else [spam, "good mail"]
+    if len(sizes) < 2:
+        raise NoNewest("there is only one class")
+    for name, n_newest, n in zip(names, newest_sizes.tolist(), sizes.tolist()):
+        if n_newest < MIN_NEWEST:
+            raise NoNewest(f"the newest fifth has only {n_newest:,} messages of {name}, and {MIN_NEWEST} are needed")
+        if n - n_newest < MIN_OLDER_SHARE * n:
+            raise NoNewest(f"{n_newest:,} of all {n:,} messages of {name} are in the newest fifth")
     return is_newest

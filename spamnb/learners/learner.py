@@ -95,6 +95,7 @@ class Fit(NamedTuple):
     doubtful: TrainingSet | None = None  # messages whose labels are not trusted, with the same columns
     doubtful_scores: np.ndarray | None = None  # (m, C) scores of ``doubtful`` by a model of the learned messages
     newest: NewestScores | None = None
+    no_newest: str = ""  # why there is no ``newest``
     correction: CorrectionFit | None = None
     arrays: Mapping[str, np.ndarray] = {}  # parameters that are not sums per token, by their names in the model file
     vectors: np.ndarray | None = None  # (V, d) the vector of each token

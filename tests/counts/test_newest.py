@@ -1,6 +1,7 @@
 """The newest fifth: which messages it is, when it tells enough, and that its judge is a model of the older ones."""
 
 import random
+import re
 from email.utils import formatdate
 from itertools import product
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from mail import count_messages, mail, message, train_file
 
 from spamnb.classifier import Classifier
-from spamnb.counts.newest import mark_newest, select_newest
+from spamnb.counts.newest import NoNewest, mark_newest, select_newest
 from spamnb.formulas import calibration
 from spamnb.formulas.decision import Loss
 from spamnb.learners.corrected import PASSES
@@ -104,29 +105,47 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
 
 
 @pytest.mark.parametrize(
-    "messages",
+    ("messages", "reason"),
     [
-        drifting(300, undated=301),
-        drifting(200),
-        [(label, dated(raw, n + 1000 * (label == "spam"))) for n, (label, raw) in enumerate(mail(300))],
-        [(label, dated(raw, n)) for n, (label, raw) in enumerate(mail(300)) if label == "ham" or n > 400],
-        [("new" if n > 1000 and label == "ham" else label, dated(raw, n)) for n, (label, raw) in enumerate(mail(600))],
-        [("ham", dated(raw, n)) for n, (_, raw) in enumerate(mail(300))],
+        (drifting(300, undated=301), "only 299 of 600 messages have a date of arrival"),
+        (drifting(200), "the newest fifth has only 40 messages of spam, and 50 are needed"),
+        (
+            [(label, dated(raw, n + 1000 * (label == "spam"))) for n, (label, raw) in enumerate(mail(300))],
+            "the newest fifth has only 0 messages of ham, and 50 are needed",
+        ),
+        (
+            [(label, dated(raw, n)) for n, (label, raw) in enumerate(mail(600)) if label == "ham" or n > 999],
+            "70 of all 100 messages of spam are in the newest fifth",
+        ),
+        (
+            [
+                ("new" if n > 1000 and label == "ham" else label, dated(raw, n))
+                for n, (label, raw) in enumerate(mail(600))
+            ],
+            "all messages of class 'new' are in the newest fifth",
+        ),
+        ([("ham", dated(raw, n)) for n, (_, raw) in enumerate(mail(300))], "there is only one class"),
     ],
     ids=["dates are few", "messages are few", "only spam is new", "most spam is new", "a class is new", "one class"],
 )
-def test_nothing_is_said_where_it_would_tell_little(messages: list[tuple[str, bytes]]) -> None:
-    assert select_newest(prepare(count_messages(messages)), "spam") is None
+def test_the_reason_is_named_where_there_is_no_estimate(messages: list[tuple[str, bytes]], reason: str) -> None:
+    training_set = prepare(count_messages(messages))
+    with pytest.raises(NoNewest, match=re.escape(reason)):
+        select_newest(training_set, "spam")
+    fitted = fit(training_set, Settings())
+    assert fitted.newest is None and fitted.no_newest == reason
+    assert len(training_set.counts.classes) == 1 or estimate(fitted, Settings()).no_newest == reason
 
 
 @pytest.mark.parametrize("spam", ["spam", "junk"])
 def test_just_enough_messages_are_enough(spam: str) -> None:
-    assert select_newest(prepare(count_messages(drifting(300, undated=100))), spam) is not None
+    assert select_newest(prepare(count_messages(drifting(300, undated=100))), spam).sum() == 100
 
 
 def test_models_that_would_have_to_be_trained_again_are_not_asked() -> None:
     training_set = prepare(count_messages(drifting(300)))
-    assert fit(training_set, Settings("lda", embedding="lsa:2")).newest is None
+    fitted = fit(training_set, Settings("lda", embedding="lsa:2"))
+    assert fitted.newest is None and "lda would have to be trained once more" in fitted.no_newest
     assert fit(training_set, Settings()).newest is not None
 
 
