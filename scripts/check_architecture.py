@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "spamnb"
 
 # From bottom to top. A module that lies flat in spamnb/ is a layer by itself.
 LAYERS = (
-    "errors core class_names shown_text setting_fields sources reader formulas estimators settings counts store"
+    "errors settings core class_names shown_text sources reader formulas estimators counts store"
     " learners classification training classifier people mail_result journal"
 ).split()
 APPLICATIONS = {

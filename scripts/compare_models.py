@@ -35,7 +35,6 @@ from spamnb.api.vectorizer import MailVectorizer
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
 from spamnb.learners.embeddings import fit_embedding
-from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries
@@ -81,7 +80,7 @@ def estimators(
 
 def model_types(train: list[Entry], test: list[Entry]) -> Iterator[tuple[str, float, float]]:
     """Yield (name, accuracy, seconds) of the command line's models; the prediction is the likeliest class."""
-    training_set = count_parallel(train, TokenOptions(), complain)
+    training_set = count_parallel(train, Settings(), complain)
     for settings in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
                  {"model_type": "boolean"}):  # fmt: skip
         started = time.perf_counter()

@@ -33,7 +33,6 @@ from spamnb.evaluation.metrics import (
 from spamnb.evaluation.protocols import Mail, evaluate_positions, make_mail
 from spamnb.evaluation.result import Result, make_result
 from spamnb.learners import corrected
-from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.spec import find_labelled_entries
 
@@ -63,7 +62,7 @@ def change_constants(constants: dict[str, Any]) -> Iterator[None]:
 def read_mail(name: str, root: Path) -> Mail:
     specs = [f"{root}/20news-bydate/{part}" for part in ("train", "test")] if name == "20news" else sources(name, root)
     entries = list(find_labelled_entries(specs, complain))
-    return make_mail(count_parallel(entries, TokenOptions(), complain), [entry.name for entry in entries])
+    return make_mail(count_parallel(entries, Settings(), complain), [entry.name for entry in entries])
 
 
 def test_half(name: str, mail: Mail, halving: int) -> np.ndarray:

@@ -76,7 +76,7 @@ def accounts(root: Path) -> Iterator[tuple[str, Account]]:
 
 def evaluate(classifier: Classifier, test: Sequence[Message]) -> Figures:
     """Classify the test mail of an account."""
-    results = classifier.classify_all([raw for _, raw in test], 0, posterior=False)
+    results = classifier.classify_all([raw for _, raw in test], 0, uncalibrated=False)
     is_spam = np.array([label == "spam" for label, _ in test])
     called = np.array([result.verdict == "spam" for result in results])
     losses = [-np.log(result.probabilities[label]) for result, (label, _) in zip(results, test)]
@@ -87,7 +87,7 @@ def teach(classifier: Classifier, mail: Iterator[Message], number: int, mistakes
     """Teach this number of messages, or of messages that the model classifies wrongly."""
     while number and (message := next(mail, None)) is not None:
         label, raw = message
-        if not mistakes or classifier.classify(raw, tokens=0, posterior=False).verdict != label:
+        if not mistakes or classifier.classify(raw, n_evidence=0, uncalibrated=False).verdict != label:
             number -= classifier.learn(label, raw)
 
 
@@ -117,9 +117,7 @@ def main() -> None:
         for name, account in accounts(arguments.corpora):
             path, settings = Path(work) / name, Settings()
             with Store.create(path, settings.as_meta()) as store:
-                write_model(
-                    store, fit(prepare(count_parallel(account.shared, settings.tokens, complain)), settings), settings
-                )
+                write_model(store, fit(prepare(count_parallel(account.shared, settings, complain)), settings), settings)
             with Classifier.open(path) as shared:
                 before, addition = evaluate(shared, account.test), shared.store.addition()
             show(name, "0", [before], before)

@@ -40,9 +40,7 @@ if TYPE_CHECKING:  # type checkers do not see the names that __getattr__ imports
     from spamnb.estimators.gaussian import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
     from spamnb.estimators.gaussian import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
     from spamnb.estimators.logistic import LogisticRegression as LogisticRegression
-    from spamnb.formulas.decision import Loss as Loss
     from spamnb.reader.message import parse as parse
-    from spamnb.reader.options import TokenOptions as TokenOptions
     from spamnb.report.displays import ExplanationDisplay as ExplanationDisplay
     from spamnb.report.displays import WordsDisplay as WordsDisplay
     from spamnb.settings import Settings as Settings
@@ -58,8 +56,6 @@ _MODULES = {
     "classifier": ("Classifier",),
     "classification": ("Classification",),
     "settings": ("Settings",),
-    "reader.options": ("TokenOptions",),
-    "formulas.decision": ("Loss",),
     "errors": ("SpamnbError", "SpamnbWarning"),
     "reader.message": ("parse",),
     "estimators.discrete": ("MultinomialNB", "BernoulliNB", "CategoricalNB", "mutual_information"),

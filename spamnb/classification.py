@@ -48,9 +48,9 @@ class Classification(NamedTuple):
         A class, or "unsure".
     probabilities : dict of {str: float}
         Calibrated probability of each class: nine of ten messages with probability .9 for a class are of this class.
-    posterior : dict of {str: float}
+    uncalibrated : dict of {str: float}
         Probability of each class before calibration. In naive Bayes it assumes that tokens are independent. Empty
-        with ``posterior=False``.
+        with ``uncalibrated=False``.
     log_odds : float
         Calibrated log-odds of spam in nats, or of the likeliest class if no class is spam.
     evidence : list of Evidence
@@ -82,7 +82,7 @@ class Classification(NamedTuple):
 
     verdict: str
     probabilities: dict[str, float]
-    posterior: dict[str, float]
+    uncalibrated: dict[str, float]
     log_odds: float
     evidence: list[Evidence]
     scores: np.ndarray

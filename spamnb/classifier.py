@@ -20,7 +20,7 @@ from spamnb.classification import Classification, Evidence
 from spamnb.counts.class_counts import CountedTokens
 from spamnb.errors import SpamnbError, check_type
 from spamnb.formulas.calibration import bins_by_class, has_enough_messages
-from spamnb.formulas.decision import UNSURE
+from spamnb.formulas.decision import UNSURE, Loss
 from spamnb.formulas.pooling import towards_prior
 from spamnb.formulas.trust import trust
 from spamnb.learners import learner_for
@@ -94,7 +94,7 @@ class Classifier:
         self.settings = Settings.from_meta(self._meta, self.store.path)
         self._settings_keys = self.settings.as_meta().keys()
         try:
-            self._reader = Reader(self.settings.tokens)
+            self._reader = Reader(self.settings)
         except SpamnbError as error:
             raise SpamnbError(f"{self.store.path}: {error}; train again") from None
         self.learner = learner_for(self.settings)
@@ -209,7 +209,7 @@ class Classifier:
         return isinstance(message, ReadMessage) and message.reader in (None, self._reader)
 
     def classify(
-        self, message: bytes | str | ReadMessage, *, tokens: int | None = None, posterior: bool = True
+        self, message: bytes | str | ReadMessage, *, n_evidence: int | None = None, uncalibrated: bool = True
     ) -> Classification:
         """Classify one message.
 
@@ -217,9 +217,9 @@ class Classifier:
         ----------
         message : bytes, str or ReadMessage
             The message.
-        tokens : int or None
+        n_evidence : int or None
             The number of tokens in the evidence; None for all.
-        posterior : bool
+        uncalibrated : bool
             Whether to compute the probabilities before calibration.
 
         Returns
@@ -227,14 +227,14 @@ class Classifier:
         Classification
             Verdict, probabilities and evidence.
         """
-        return self.classify_all([message], tokens, posterior=posterior)[0]
+        return self.classify_all([message], n_evidence, uncalibrated=uncalibrated)[0]
 
     def classify_all(
         self,
         messages: Iterable[bytes | str | ReadMessage],
-        tokens: int | None = None,
+        n_evidence: int | None = None,
         of_spam: bool = False,
-        posterior: bool = True,
+        uncalibrated: bool = True,
     ) -> list[Classification]:
         """Classify many messages at once.
 
@@ -242,12 +242,12 @@ class Classifier:
         ----------
         messages : iterable of bytes, str or ReadMessage
             The messages.
-        tokens : int or None
+        n_evidence : int or None
             The number of tokens in the evidence; None for all.
         of_spam : bool
             Whether the evidence is for spam against the likeliest other class. If not, it is for the likeliest class
             against the next.
-        posterior : bool
+        uncalibrated : bool
             Whether to compute the probabilities before calibration.
 
         Returns
@@ -267,14 +267,14 @@ class Classifier:
             batch = list(messages)
             raws = [to_raw_message(each) for each in batch if not isinstance(each, ReadMessage)]
             if len(raws) < len(batch):
-                return self._classify_read(self._read_all(batch), tokens, of_spam, posterior)
+                return self._classify_read(self._read_all(batch), n_evidence, of_spam, uncalibrated)
             vocabulary = self.store.vocabulary
             read = self._reader.read(raws, vocabulary, identify=False)
             ids, rows = read.rows.renumbered()
             truncations = list(map(describe_truncations, read.truncations.tolist()))
-            return self._classify(vocabulary.take(ids), rows, truncations, tokens, of_spam, posterior)
+            return self._classify(vocabulary.take(ids), rows, truncations, n_evidence, of_spam, uncalibrated)
 
-    def classify_rows(self, names: TokenArray, rows: CsrRows, tokens: int | None = None) -> list[Classification]:
+    def classify_rows(self, names: TokenArray, rows: CsrRows, n_evidence: int | None = None) -> list[Classification]:
         """Classify messages whose tokens were counted.
 
         Parameters
@@ -283,7 +283,7 @@ class Classifier:
             The tokens.
         rows : CsrRows
             The messages, as rows of positions in ``names``.
-        tokens : int or None
+        n_evidence : int or None
             The number of tokens in the evidence; None for all.
 
         Returns
@@ -300,10 +300,10 @@ class Classifier:
         with self.store.reading():
             self._follow()
             n, (ids, rows) = len(rows.indptr) - 1, rows.renumbered()
-            return self._classify(names.take(ids), rows, [()] * n, tokens, False, False)
+            return self._classify(names.take(ids), rows, [()] * n, n_evidence, False, False)
 
     def _classify_read(
-        self, messages: list[ReadMessage], tokens: int | None = 0, of_spam: bool = False, posterior: bool = False
+        self, messages: list[ReadMessage], n_evidence: int | None = 0, of_spam: bool = False, uncalibrated: bool = False
     ) -> list[Classification]:
         vocabulary = self.store.vocabulary
         indptr = np.cumsum([0, *(len(each.tokens) for each in messages)])
@@ -311,22 +311,22 @@ class Classifier:
         counts = np.concatenate([each.occurrences for each in messages])
         ids, rows = CsrRows(indptr, cells, counts).renumbered()
         truncations = [each.truncations for each in messages]
-        return self._classify(vocabulary.take(ids), rows, truncations, tokens, of_spam, posterior)
+        return self._classify(vocabulary.take(ids), rows, truncations, n_evidence, of_spam, uncalibrated)
 
     def _classify(
         self,
         names: Sequence[str],
         rows: CsrRows,
         truncations: list[tuple[str, ...]],
-        tokens: int | None,
+        n_evidence: int | None,
         of_spam: bool,
-        posterior: bool,
+        uncalibrated: bool,
     ) -> list[Classification]:
         """Classify n messages, as rows over the tokens ``names``.
 
         A message with nearly no token of the model has the shares of the classes as probabilities, and is never spam.
         """
-        totals, loss, spam = self.store.totals(), self.settings.loss, self.settings.spam
+        totals, loss, spam = self.store.totals(), Loss.of(self.settings), self.settings.spam
         threshold = math.log(loss.threshold / (1 - loss.threshold))
         classes, n = totals.classes, len(truncations)
         if not classes:
@@ -341,16 +341,16 @@ class Classifier:
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:
             log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
-        posteriors = batch.posterior().tolist() if posterior else [()] * n
-        results = []
+        uncalibrated_rows = batch.uncalibrated().tolist() if uncalibrated else [()] * n
+        results, wanted = [], n_evidence != 0
         for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
             label = int(column[i]) if of_spam else None
-            evidence, corrections = batch.evidence(i, probabilities[i], tokens, label) if tokens != 0 else ([], ())
+            evidence, corrections = batch.evidence(i, probabilities[i], n_evidence, label) if wanted else ([], ())
             results.append(
                 Classification(
                     verdicts[i],
                     dict(zip(classes, row)),
-                    dict(zip(classes, posteriors[i])),
+                    dict(zip(classes, uncalibrated_rows[i])),
                     odds,
                     list(map(Evidence._make, evidence)),
                     batch.scores[i],

@@ -34,7 +34,7 @@ def classify_mails(model: Classifier, messages: Sequence[bytes | ReadMessage]) -
     """Classify messages as `classify_mail` does."""
     model.check_spam()
     people = load_people()
-    classifications = model.classify_all(messages, tokens=_MAX_REPORT_ROWS, of_spam=True, posterior=False)
+    classifications = model.classify_all(messages, n_evidence=_MAX_REPORT_ROWS, of_spam=True, uncalibrated=False)
     raws = [message if isinstance(message, bytes) else message.raw for message in messages]
     return [people.override(classification, raw) for classification, raw in zip(classifications, raws)]
 

@@ -14,6 +14,7 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas import calibration
 from spamnb.formulas.correction import add_first_class
+from spamnb.formulas.decision import Loss
 from spamnb.learners import learner_for
 from spamnb.learners.learner import CorrectionFit, Fit, Learner, NewestScores
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
@@ -120,7 +121,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
 
     def classify(scores: np.ndarray) -> tuple[np.ndarray, list[str]]:
         p = curves.probabilities(scores)
-        return p, settings.loss.verdicts(classes, p, settings.spam, enough)
+        return p, Loss.of(settings).verdicts(classes, p, settings.spam, enough)
 
     newest = None
     if fitted.newest is not None:

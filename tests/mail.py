@@ -18,7 +18,6 @@ from spamnb.engines.counting import count_parallel
 from spamnb.journal.entries import INBOX, NOWHERE, Place, make_entry
 from spamnb.journal.journal import Journal
 from spamnb.mail_result import classify_mail
-from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
@@ -210,7 +209,7 @@ def export_lines(model: Path, lessons: bool = False) -> list[str]:
 def count_messages(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
     """Count messages as training does."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return count_parallel(entries, TokenOptions(), fail, workers=1)
+    return count_parallel(entries, Settings(), fail, workers=1)
 
 
 def train_file(path: Path, training_set: TrainingSet, settings: Settings, *, force: bool = False) -> LeaveOneOutResult:

@@ -1,4 +1,4 @@
-"""classifier.py: textbook posteriors against scikit-learn, and the algebra of learning and forgetting."""
+"""classifier.py: textbook uncalibrated_rows against scikit-learn, and the algebra of learning and forgetting."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +17,6 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.formulas import calibration
 from spamnb.reader.message import Reader
-from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import Settings
@@ -48,8 +47,8 @@ def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary
             raw = message(label, number)
             classification = classifier.classify(raw)
             expected = estimator.predict_proba(vectorizer.transform([raw]))[0]
-            assert list(classification.posterior) == estimator.classes_.tolist()
-            np.testing.assert_allclose(list(classification.posterior.values()), expected, rtol=1e-9, atol=1e-15)
+            assert list(classification.uncalibrated) == estimator.classes_.tolist()
+            np.testing.assert_allclose(list(classification.uncalibrated.values()), expected, rtol=1e-9, atol=1e-15)
             joint = estimator.predict_joint_log_proba(vectorizer.transform([raw]))[0]
             np.testing.assert_allclose(classification.scores, joint, atol=1e-10)
 
@@ -79,7 +78,7 @@ def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_
     put(path, make_model(mail(8)))
     with Classifier.open(path, writable=True) as classifier:
         before, read = classifier.classify(raw), classifier.read(raw)
-        put(path, make_model(mail(8), model_type="multinomial", tokens=TokenOptions(body_only=True, ngrams=1)))
+        put(path, make_model(mail(8), model_type="multinomial", body_only=True, ngrams=1))
         with Classifier.open(path) as fresh:
             told, whole = fresh.classify(raw), exported(fresh)
         assert classifier.classify(raw).scores.tolist() == told.scores.tolist() != before.scores.tolist()
@@ -211,7 +210,7 @@ def test_a_message_that_was_read_once_is_classified_and_learned_as_its_bytes_are
     for number in range(60, 70):
         raw = b"Received: from a\n" + message("spam", number)
         read = ours.read(raw)
-        one, other = ours.classify(read, tokens=3), theirs.classify_all([raw], tokens=3)[0]
+        one, other = ours.classify(read, n_evidence=3), theirs.classify_all([raw], n_evidence=3)[0]
         assert one._replace(scores=None) == other._replace(scores=None) and one.scores.tolist() == other.scores.tolist()
         assert ours.learn("spam", read) and theirs.learn("spam", raw)
         assert exported(ours) == exported(theirs)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import spamnb
 
@@ -35,10 +34,8 @@ def reasons(message: bytes, model: Path) -> tuple[str, list[str]]:
 
 def compared(sources: list[str]) -> float:
     """Two kinds of model on the same mail: the probability that their difference is luck."""
-    boolean: dict[str, Any] = {"alpha": 0.1, "prior": "uniform"}
-    counts = {**boolean, "model_type": "multinomial"}
-    one = spamnb.evaluate(sources, folds=5, **boolean)
-    other = spamnb.evaluate(sources, folds=5, **counts)
+    one = spamnb.evaluate(sources, folds=5)
+    other = spamnb.evaluate(sources, folds=5, model_type="multinomial")
     one.write_page("page.html")
     if one.figures.spam is not None:
         print(f"good mail lost: {one.figures.spam.hm.value:.2f} %")

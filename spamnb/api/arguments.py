@@ -45,28 +45,21 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
 
     All values are checked before any mail is read.
 
-    >>> make_settings({"alpha": 1, "ngrams": 1}).tokens.ngrams
-    1
+    >>> make_settings({"alpha": 1, "ngrams": None}).ngrams
+    2
     >>> make_settings({"alhpa": 1})
     Traceback (most recent call last):
     ...
-    spamnb.errors.SpamnbError: no setting is called 'alhpa'; they are model_type, alpha, prior, ...
+    spamnb.errors.SpamnbError: no setting is called 'alhpa'; they are model_type, alpha, pooling, ...
     """
-    from spamnb.formulas.decision import Loss
     from spamnb.reader.message import Reader
-    from spamnb.reader.options import TokenOptions
-    from spamnb.setting_fields import settings_in
     from spamnb.settings import SETTINGS, Settings
 
     for name in values:
         if name not in SETTINGS:
             raise SpamnbError(f"no setting is called {name!r}; they are {', '.join(SETTINGS)}")
-
-    def fields(owner: type) -> dict[str, Any]:
-        return {name: values[name] for name in settings_in(owner) if values.get(name) is not None}
-
-    tokens = Reader(TokenOptions(**fields(TokenOptions))).options
-    settings = Settings(**fields(Settings), tokens=tokens, loss=Loss(**fields(Loss)))
+    settings = Settings(**{name: value for name, value in values.items() if value is not None})
+    Reader(settings)  # raises SpamnbError for a stemmer that does not exist
     if settings.embedding is not None:
         from spamnb.learners.embeddings import parse_embedding
 

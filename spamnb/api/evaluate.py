@@ -370,7 +370,7 @@ def evaluate(
         with handle_end_signals():
             with open_cluster(dask, workers, tell) as cluster, show_progress("Reading", progress) as show:
                 entries = _record_names(mail, names)
-                training_set = count_parallel(entries, model_settings.tokens, skipped, show, workers, cluster)
+                training_set = count_parallel(entries, model_settings, skipped, show, workers, cluster)
             counted_mail = protocols.make_mail(training_set, names)
             _check_classes(counted_mail, model_settings)
             if leave_one_out:

@@ -13,6 +13,7 @@ from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
 from spamnb.classification import Classification
 from spamnb.errors import SpamnbError, reason
+from spamnb.formulas.decision import Loss
 from spamnb.people import People
 from spamnb.reader.meaning import is_narrower, meaning
 from spamnb.settings import BAYES_MODELS, Settings
@@ -138,10 +139,10 @@ class Explanation(Report):
         """Return lines with the probabilities of the likeliest classes, and the threshold of spam."""
         result = self.classification
         model = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "Gaussian model"
-        threshold = format_probability(self.settings.loss.threshold)
+        threshold = format_probability(Loss.of(self.settings).threshold)
         return [
             f"  {name}: probability {format_probability(result.probabilities[name])}"
-            + (f", before calibration {result.posterior[name]:.4g} ({model})" if verbose else "")
+            + (f", before calibration {result.uncalibrated[name]:.4g} ({model})" if verbose else "")
             for name in self._rank_classes()[:SHOWN_CLASSES]
         ] + [
             f"  mail is called {name} if its probability of {name} is above {threshold}"

@@ -19,8 +19,6 @@ from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.estimators.base import Parameters
 from spamnb.estimators.validation import check_labels, is_missing
-from spamnb.reader.options import TokenOptions
-from spamnb.setting_fields import settings_in
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, to_raw_message
 
@@ -111,22 +109,19 @@ class MessageEstimator(Parameters):
         """Yield the messages in X as entries."""
         return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(self._raw(X)))
 
-    def _make_settings(self, *dataclasses: type, **overrides: Any) -> Settings:
-        """Return settings with the estimator's parameters that are fields of these dataclasses."""
+    def _make_settings(self, names: Iterable[str], **overrides: Any) -> Settings:
+        """Return settings with the estimator's parameters of these names."""
         with name_errors(self):
-            names = [name for dataclass in dataclasses for name in settings_in(dataclass)]
             return make_settings({name: getattr(self, name) for name in names} | overrides)
 
     def _threads(self) -> int:
         with name_errors(self):
             return count_threads(self.n_jobs)
 
-    def _count(
-        self, X: Iterable[str | bytes], options: TokenOptions, labels: Sequence[str] | None = None
-    ) -> TrainingSet:
+    def _count(self, X: Iterable[str | bytes], settings: Settings, labels: Sequence[str] | None = None) -> TrainingSet:
         entries, threads = self._entries(X, labels), self._threads()
         with show_progress("Reading", self.progress) as show:
-            return count_parallel(entries, options, raise_unreadable, show, threads)
+            return count_parallel(entries, settings, raise_unreadable, show, threads)
 
 
 def raise_unreadable(name: str, error: Exception) -> None:

@@ -36,9 +36,8 @@ from spamnb.estimators.base import ClassifierMixin
 from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.calibration import margins
 from spamnb.formulas.decision import Loss
-from spamnb.reader.options import TokenOptions
 from spamnb.reader.pdf import is_available
-from spamnb.settings import Settings
+from spamnb.settings import SETTINGS, Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
@@ -82,7 +81,7 @@ class MemoryModel:
             return [classification for part in parts for classification in part]
 
     def _classify_part(self, part: list[Entry]) -> list[Classification]:
-        return self.classifier.classify_all((entry.read() for entry in part), tokens=0, posterior=False)
+        return self.classifier.classify_all((entry.read() for entry in part), n_evidence=0, uncalibrated=False)
 
 
 class SpamClassifier(ClassifierMixin, MessageEstimator):
@@ -106,12 +105,12 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Number of threads. -1 is one per core. The results do not depend on it.
     progress : bool, default=False
         Whether to show progress, in a terminal or a notebook.
-    model_type, alpha, prior, pooling, embedding : str, float or None
+    model_type, alpha, pooling, embedding : str, float or None
         Type and parameters of the model, as in ``Settings``.
     tokenizer, stem, ngrams, body_only, ignore_headers : str, int, bool, None or iterable of str
-        How messages become tokens, as in ``TokenOptions``.
+        How messages become tokens, as in ``Settings``.
     strictness, unsure_cost : str, float or None
-        Costs of errors, as in ``Loss``.
+        Costs of errors, as in ``Settings``.
 
     Attributes
     ----------
@@ -167,27 +166,26 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     def __init__(
         self,
         *,
-        spam: Any = "spam",
+        spam: Any = Settings.spam,
         mail: bool | str = "auto",
         n_jobs: int | None = -1,
         progress: bool = False,
         model_type: str | None = None,
-        alpha: float = 0.1,
-        prior: str = "mle",
-        pooling: str = "mean",
-        embedding: str | None = None,
-        tokenizer: str = "own",
-        stem: str | None = None,
-        ngrams: int = 2,
-        body_only: bool = False,
-        ignore_headers: Iterable[str] = ("newsgroups", "xref", "path"),
-        strictness: str = "normal",
-        unsure_cost: float | None = None,
+        alpha: float = Settings.alpha,
+        pooling: str = Settings.pooling,
+        embedding: str | None = Settings.embedding,
+        tokenizer: str = Settings.tokenizer,
+        stem: str | None = Settings.stem,
+        ngrams: int = Settings.ngrams,
+        body_only: bool = Settings.body_only,
+        ignore_headers: Iterable[str] = Settings.ignore_headers,
+        strictness: str = Settings.strictness,
+        unsure_cost: float | None = Settings.unsure_cost,
     ) -> None:
         set_parameters(self, locals())
 
     def _settings(self) -> Settings:
-        return self._make_settings(Settings, TokenOptions, Loss, spam=class_name(self.spam))
+        return self._make_settings(SETTINGS, spam=class_name(self.spam))
 
     def _labelled(self, X: Messages, y: ArrayLike, classes: Sequence[Any] = ()) -> tuple[Sequence[str | bytes], Labels]:
         return check_labelled(X, y, type(self).__name__, classes)
@@ -218,7 +216,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         messages, labels = self._labelled(X, y)
         if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.class_names)
-        training_set = self._count(messages, settings.tokens, labels.message_classes)
+        training_set = self._count(messages, settings, labels.message_classes)
         with show_progress("Fitting", self.progress):
             self.model_ = MemoryModel(model_of(training_set, settings))
         self._set_classes(labels.classes, is_training=True)
@@ -356,7 +354,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         if len(self.classes_) < 2:
             return self.classes_[np.zeros(len(p), np.intp)]
         names = self._class_names()
-        verdicts = Loss(settings.loss.strictness).verdicts(names, p, settings.spam)
+        verdicts = Loss(settings.strictness, None).verdicts(names, p, settings.spam)
         return self.classes_[[names.index(name) for name in verdicts]]
 
     def explain(self, message: str | bytes, top: int = 20) -> Explanation:
@@ -532,6 +530,6 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         spam = parse_labels([settings.spam], classes.dtype.kind)[0]
         mail = store.meta().get("mail")
         parameters = {"spam": spam.item(), "mail": mail if isinstance(mail, bool) else "auto", "n_jobs": n_jobs}
-        estimator = cls(**{**settings.by_name(), **parameters})
+        estimator = cls(**{**settings.to_dict(), **parameters})
         estimator.classes_, estimator.model_ = classes, model
         return estimator

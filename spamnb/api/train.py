@@ -349,7 +349,7 @@ class Training:
 
         with open_cluster(self.dask, self.workers, self.tell) as cluster:
             mail = find_labelled_entries(self.sources, unreadable, self.options)
-            return count_parallel(mail, self.settings.tokens, unreadable, show, self.workers, cluster)
+            return count_parallel(mail, self.settings, unreadable, show, self.workers, cluster)
 
     def _check_classes(self, all_classes: Sequence[str], classes: tuple[str, ...], relearning: Relearning) -> None:
         """Raise SpamnbError if ``classes``, those of ``all_classes`` left without copies, are too few or similar."""

@@ -15,8 +15,8 @@ from spamnb.api.message_estimators import MessageEstimator, name_errors, set_par
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import check_type
 from spamnb.estimators.base import Transformer
-from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray
+from spamnb.settings import TOKEN_SETTINGS, Settings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -43,7 +43,7 @@ class MailVectorizer(MessageEstimator, Transformer):
     mail, n_jobs, progress : bool, int or "auto"
         How messages are read, as in ``SpamClassifier``.
     tokenizer, stem, ngrams, body_only, ignore_headers : str, int, bool, None or iterable of str
-        How messages become tokens, as in ``TokenOptions``.
+        How messages become tokens, as in ``Settings``.
 
     Attributes
     ----------
@@ -98,11 +98,11 @@ class MailVectorizer(MessageEstimator, Transformer):
         mail: bool | str = "auto",
         n_jobs: int | None = -1,
         progress: bool = False,
-        tokenizer: str = "own",
-        stem: str | None = None,
-        ngrams: int = 2,
-        body_only: bool = False,
-        ignore_headers: Iterable[str] = ("newsgroups", "xref", "path"),
+        tokenizer: str = Settings.tokenizer,
+        stem: str | None = Settings.stem,
+        ngrams: int = Settings.ngrams,
+        body_only: bool = Settings.body_only,
+        ignore_headers: Iterable[str] = Settings.ignore_headers,
     ) -> None:
         set_parameters(self, locals())
 
@@ -132,7 +132,7 @@ class MailVectorizer(MessageEstimator, Transformer):
             check_type("stop_words", self.stop_words, Collection | None, "a list of words")
             if isinstance(self.stop_words, str):  # a str is a collection of letters
                 raise ValueError(f"stop_words is {self.stop_words!r:.60}: give a list of words")
-        training_set = self._count(X, self._make_settings(TokenOptions).tokens)
+        training_set = self._count(X, self._make_settings(TOKEN_SETTINGS))
         training_set = training_set.select_columns(self._select_columns(training_set))
         if not len(training_set.tokens):
             raise ValueError(f"no token of X is left: min_df is {self.min_df}, max_df is {self.max_df}")
@@ -155,7 +155,7 @@ class MailVectorizer(MessageEstimator, Transformer):
             Occurrences of each token, or 1 if ``binary``.
         """
         self._check_fitted()
-        messages, hashes = self._count(X, self._make_settings(TokenOptions).tokens), self.tokens_.hashes
+        messages, hashes = self._count(X, self._make_settings(TOKEN_SETTINGS)), self.tokens_.hashes
         columns = np.minimum(np.searchsorted(hashes, messages.tokens.hashes), len(hashes) - 1)
         has_column = hashes[columns] == messages.tokens.hashes
         training_set = messages.select_columns(np.flatnonzero(has_column))

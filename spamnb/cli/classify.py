@@ -85,6 +85,7 @@ def classify_command(
         from spamnb.api.explain import why_unsure
         from spamnb.classifier import Classifier
         from spamnb.engines.classifying import classify_parallel
+        from spamnb.formulas.decision import Loss
 
         out = standard_output()
 
@@ -103,9 +104,9 @@ def classify_command(
                 out.write(text)
             if not verdicts and not unreadable.count:
                 raise no_message_error(sources)
-            spam, loss = classifier.settings.spam, classifier.settings.loss
+            spam = classifier.settings.spam
             if output_format == "text" and out.isatty() and spam in classifier.store.totals().classes:
-                bound = format_probability(loss.threshold)
+                bound = format_probability(Loss.of(classifier.settings).threshold)
                 tell(f"mail is called {spam} if its probability of {spam} is above {bound}")
             if "unsure" in verdicts and (why := why_unsure(classifier)):
                 tell(f"{model}: 'unsure' because {why}")
@@ -164,7 +165,7 @@ def _json(name: str, classification: Classification) -> str:
         "verdict": classification.verdict,
         "probabilities": classification.probabilities,
         "log_odds": classification.log_odds,
-        "posterior": classification.posterior,
+        "uncalibrated": classification.uncalibrated,
         "evidence": evidence,
     }
     return escape_json(record) + "\n"

@@ -23,7 +23,7 @@ def import_command(file: str, model: Path, force: bool) -> None:
       gunzip -c model.jsonl.gz | spamnb import -m copy.spamnb
     """
     from spamnb.classifier import Classifier
-    from spamnb.reader.options import TOKENS_VERSION
+    from spamnb.settings import TOKENS_VERSION
     from spamnb.shown_text import pluralize
     from spamnb.store.jsonl import parse_export
     from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot

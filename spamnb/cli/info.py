@@ -46,7 +46,7 @@ def info_command(model: Path, output_format: str) -> None:
         facts |= {"settings": settings, "learned_one_by_one": n_learned, "lessons": lessons, "origin": origin}
         click.echo(escape_json(facts))
         return
-    values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).by_name(), Settings().by_name()
+    values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).to_dict(), Settings().to_dict()
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
     if base is not None:
         click.echo(f"  adds to: {escape(base.path)}; a learned message counts as {pluralize(weight, 'message')} there")

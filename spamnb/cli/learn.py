@@ -125,5 +125,7 @@ def _list_trusts(entries: list[Entry], label: str, classifier: Classifier) -> li
     """Return the trust in the label of each message, or an empty list if a message cannot be read."""
     from spamnb.sources.entries import attempt
 
-    classifications = attempt(lambda: classifier.classify_all([entry.read() for entry in entries], 0, posterior=False))
+    classifications = attempt(
+        lambda: classifier.classify_all([entry.read() for entry in entries], 0, uncalibrated=False)
+    )
     return [] if isinstance(classifications, OSError) else [classifier.trust(label, each) for each in classifications]

@@ -20,7 +20,7 @@ from spamnb.shown_text import escape
 from spamnb.sources.entries import SkippedMessages
 
 if TYPE_CHECKING:
-    from spamnb.setting_fields import Setting
+    from spamnb.settings import Setting
     from spamnb.sources.entries import Entry
 
 

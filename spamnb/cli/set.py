@@ -21,20 +21,20 @@ def set_command(settings: tuple[str, ...], model: Path) -> None:
     Example:
       spamnb set strictness=cautious
     """
-    from dataclasses import asdict, replace
+    from dataclasses import replace
 
     from spamnb.formulas.decision import Loss
-    from spamnb.setting_fields import settings_in
-    from spamnb.settings import Settings
+    from spamnb.settings import COST_SETTINGS, SETTINGS, Settings
     from spamnb.store.store import Store
 
-    values = parse_settings(settings, settings_in(Loss), "", "; for all others use 'spamnb train --set'")
+    changeable = {name: SETTINGS[name] for name in COST_SETTINGS}
+    values = parse_settings(settings, changeable, "", "; for all others use 'spamnb train --set'")
     with Store.open(model, writable=True) as store, store.writing():
-        old_settings = Settings.from_meta(store.meta(), str(model))
-        before, spam = old_settings.loss, old_settings.spam
+        before = Settings.from_meta(store.meta(), str(model))
         after = replace(before, **values)
-        store.put_meta({"loss": asdict(after)})
-    for name, setting in settings_in(Loss).items():
+        store.put_meta(values)
+    for name, setting in changeable.items():
         if name in values:
             click.echo(f"{name}: {setting.format(getattr(before, name))} -> {setting.format(getattr(after, name))}")
-    click.echo(f"{model}: mail is called {spam} if its probability of {spam} is above {100 * after.threshold:.4g} %")
+    bound = f"{100 * Loss.of(after).threshold:.4g} %"
+    click.echo(f"{model}: mail is called {after.spam} if its probability of {after.spam} is above {bound}")

@@ -82,8 +82,7 @@ def _upgrade_model(
     from spamnb.api.relearning import relearn
     from spamnb.api.train import Training
     from spamnb.errors import SpamnbError, reason
-    from spamnb.reader.options import TOKENS_VERSION
-    from spamnb.settings import Settings
+    from spamnb.settings import TOKENS_VERSION, Settings
     from spamnb.shown_text import escape, pluralize
     from spamnb.sources.entries import ReadOptions
     from spamnb.store.store import Store

@@ -15,9 +15,9 @@ from spamnb.counts.messages import MAX_ITEMS_IN_MEMORY, UNDATED, Messages, alloc
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
 from spamnb.reader.message import Reader, parse_date
-from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import ReadRows
 from spamnb.reader.tokens import TokenArray, Vocabulary
+from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
 
 MAX_READ = 1 << 22  # bytes of mail that each thread holds in memory
@@ -86,8 +86,8 @@ class Counter:
     files, because the core would not be faster, and messages can be in gzip files or mboxes.
     """
 
-    def __init__(self, options: TokenOptions, vocabulary: SharedVocabulary) -> None:
-        self._reader, self._shared = Reader(options), vocabulary
+    def __init__(self, settings: Settings, vocabulary: SharedVocabulary) -> None:
+        self._reader, self._shared = Reader(settings), vocabulary
         self._local, self._shared_ids = Vocabulary(), np.zeros(0, np.int32)
 
     def count(self, entries: Iterable[Entry]) -> CountedMessages:

@@ -21,15 +21,16 @@ def classify_parallel(
     classifier: Classifier,
     describe: Callable[[Entry, bytes, Classification], T],
     on_unreadable: Callable[[str, Exception], None],
-    tokens: int | None = 0,
-    posterior: bool = True,
+    n_evidence: int | None = 0,
+    uncalibrated: bool = True,
     workers: int | None = None,
 ) -> Iterator[T]:
     """Yield ``describe(entry, raw message, classification)`` for each entry, in the order of the entries.
 
     The first messages (with one worker, all) are classified by ``classifier`` in this thread, the others by ``workers``
     threads (default: one per processor), each of which opens the same file. ``describe`` runs in the same thread.
-    ``tokens`` limits the evidence of each message (None: all). ``posterior`` adds probabilities before calibration.
+    ``n_evidence`` limits the evidence of each message (None: all). ``uncalibrated`` adds probabilities before
+    calibration.
     """
 
     def classify_part(model: Classifier, part: list[Entry]) -> list[T | OSError]:
@@ -37,7 +38,7 @@ def classify_parallel(
         results: list[T | OSError] = []
 
         def classify_batch(batch: list[NumberedMessage]) -> list[T]:
-            classifications = model.classify_all([each.raw for each in batch], tokens, posterior=posterior)
+            classifications = model.classify_all([each.raw for each in batch], n_evidence, uncalibrated=uncalibrated)
             return [describe(each.entry, each.raw, result) for each, result in zip(batch, classifications)]
 
         def add_error(name: str, error: Exception) -> None:

@@ -23,8 +23,8 @@ from uuid import uuid4
 from spamnb.counts.counting import CountedMessages, Counter, SharedVocabulary
 from spamnb.engines.executor import PARTS_AHEAD, ordered_map, parts_of
 from spamnb.errors import ArgumentError, SpamnbError, reason
-from spamnb.reader.options import TOKENS_VERSION, TokenOptions
 from spamnb.reader.tokens import TokenArray
+from spamnb.settings import TOKENS_VERSION, Settings
 from spamnb.sources.entries import Entry
 
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ def token_versions() -> dict[str, str]:
     }
 
 
-def count_part(
-    part: list[Entry], options: TokenOptions, expected: dict[str, str]
-) -> tuple[TokenArray, CountedMessages]:
+def count_part(part: list[Entry], settings: Settings, expected: dict[str, str]) -> tuple[TokenArray, CountedMessages]:
     """Count a part of the mail on a worker. Raise SpamnbError if the worker's versions are not the expected ones."""
     for name, version in token_versions().items():
         if version != expected[name]:
@@ -67,7 +65,7 @@ def count_part(
                 " install the same on all machines"
             )
     vocabulary = SharedVocabulary()
-    counted = Counter(options, vocabulary).count(part)
+    counted = Counter(settings, vocabulary).count(part)
     return vocabulary.take_all().tokens(), counted
 
 
@@ -79,13 +77,13 @@ class Cluster:
         self.address = address
 
     def count(
-        self, entries: Iterable[Entry], options: TokenOptions, vocabulary: SharedVocabulary
+        self, entries: Iterable[Entry], settings: Settings, vocabulary: SharedVocabulary
     ) -> Generator[CountedMessages]:
         """Yield the counts of each part. Raise SpamnbError if a worker lacks a file that this machine has."""
         executor = self._client.get_executor(pure=False)
 
         def submit(part: list[Entry]) -> Future[tuple[TokenArray, CountedMessages]]:
-            count = partial(count_part, list(map(_make_absolute, part)), options, token_versions())
+            count = partial(count_part, list(map(_make_absolute, part)), settings, token_versions())
             # Dask reports this key if workers died with the part. The key is unique, because Dask runs equal keys once.
             key = f"the part of the mail from {part[0].name} to {part[-1].name} ({uuid4().hex})"
             future: Future[tuple[TokenArray, CountedMessages]] = executor.submit(count, key=key)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spamnb.counts.counting import Collection, CountedMessages, Counter
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.executor import cores, map_parts
-from spamnb.reader.options import TokenOptions
+from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ Progress = Callable[[int], None]  # called with the number of messages that were
 
 def count_parallel(
     entries: Iterable[Entry],
-    options: TokenOptions,
+    settings: Settings,
     on_unreadable: Callable[[str, Exception], None],
     on_progress: Progress = lambda done: None,
     workers: int | None = None,
@@ -30,12 +30,12 @@ def count_parallel(
     collection, done = Collection(), 0
 
     def make_counter() -> Callable[[list[Entry]], CountedMessages]:
-        return Counter(options, collection.vocabulary).count
+        return Counter(settings, collection.vocabulary).count
 
     if cluster is None:
         counted_parts = map_parts(entries, make_counter(), make_counter, workers or cores())
     else:
-        counted_parts = cluster.count(entries, options, collection.vocabulary)
+        counted_parts = cluster.count(entries, settings, collection.vocabulary)
     with closing(counted_parts):
         for counted in counted_parts:
             for message in counted.unread:

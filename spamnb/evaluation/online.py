@@ -43,9 +43,9 @@ def evaluate_stream(
             assert entry.label is not None
             with one_message(entry.name, on_unreadable):
                 message = classifier.read(raw)
-                classification = classifier.classify(message, tokens=0, posterior=False)
+                classification = classifier.classify(message, n_evidence=0, uncalibrated=False)
                 if classification.verdict != entry.label:  # evidence is computed only for errors, because it takes time
-                    classification = classifier.classify(message, tokens=EVIDENCE, posterior=False)
+                    classification = classifier.classify(message, n_evidence=EVIDENCE, uncalibrated=False)
                 row = EvaluatedMessage.of(entry.name, entry.label, classification, raw)
                 row = row._replace(new_class_score=_score_new_class(row, classifier))
                 classifier.learn(entry.label, message, classification=classification)
@@ -83,7 +83,7 @@ def evaluate_model(
 
     def classify_batch(batch: list[NumberedMessage]) -> list[EvaluatedMessage]:
         messages = [message for message in batch if classifier.learned(message.raw) is None]
-        classifications = classifier.classify_all([message.raw for message in messages], EVIDENCE, posterior=False)
+        classifications = classifier.classify_all([message.raw for message in messages], EVIDENCE, uncalibrated=False)
         return [
             EvaluatedMessage.of(entry.name, str(entry.label), classification, raw)
             for (_, entry, raw), classification in zip(messages, classifications)

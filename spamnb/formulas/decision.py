@@ -8,16 +8,14 @@ the verdict is spam if p(spam) > max(λ/(1+λ), 1 − u/λ). Without a class of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.setting_fields import check_settings, setting
+from spamnb.settings import STRICTNESS, Settings
 
 UNSURE = "unsure"
-STRICTNESS = {"normal": 9.0, "cautious": 99.0, "strict": 1.0}  # λ, the cost of losing a good message
-MAX_SETTING = 1e9  # of unsure_cost here, and of alpha in settings.py: with larger values results are rounding errors
 
 
 def least_loss(probabilities: np.ndarray, loss: np.ndarray) -> np.ndarray:
@@ -32,24 +30,9 @@ def least_loss(probabilities: np.ndarray, loss: np.ndarray) -> np.ndarray:
     return np.round(probabilities @ loss.T, 12).argmin(axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """The costs of errors, in units of one spam let through.
+class Loss(NamedTuple):
+    """The costs of errors, in units of one spam let through: the settings of these names.
 
-    Parameters
-    ----------
-    strictness : str, default="normal"
-        The cost of good mail with the verdict spam: 9 ("normal"), 99 ("cautious") or 1 ("strict").
-    unsure_cost : float or None
-        The cost of the verdict unsure. With None no message is unsure.
-
-    Raises
-    ------
-    SpamnbError
-        If a value is not allowed.
-
-    Examples
-    --------
     >>> loss = Loss("normal", unsure_cost=0.3)
     >>> loss.verdicts(["ham", "spam"], np.array([[0.01, 0.99], [0.1, 0.9], [0.8, 0.2]]), spam="spam")
     ['spam', 'unsure', 'ham']
@@ -57,21 +40,13 @@ class Loss:
     0.9667
     """
 
-    strictness: str = setting(
-        "normal",
-        "What is called spam: with two classes mail whose probability of spam is above 90 % (`normal`), 99 %"
-        " (`cautious`) or 50 % (`strict`).",
-        choices=tuple(STRICTNESS),
-    )
-    unsure_cost: float | None = setting(
-        None,
-        "Cost of the verdict `unsure`, where a spam let through costs 1; with none no message is `unsure`.",
-        above=0,
-        most=MAX_SETTING,
-    )
+    strictness: str
+    unsure_cost: float | None
 
-    def __post_init__(self) -> None:
-        check_settings(self)
+    @classmethod
+    def of(cls, settings: Settings) -> Loss:
+        """Return the costs of errors in a model's settings."""
+        return cls(settings.strictness, settings.unsure_cost)
 
     @property
     def cost(self) -> float:
@@ -85,23 +60,11 @@ class Loss:
         return threshold if self.unsure_cost is None else max(threshold, 1 - self.unsure_cost / self.cost)
 
     def matrix(self, classes: Sequence[str], spam: str) -> np.ndarray:
-        """Return the loss of each action under each true class.
+        """Return the loss of each action under each true class, (A, C); the actions are the classes, and unsure.
 
-        Parameters
-        ----------
-        classes : sequence of str
-            The classes.
-        spam : str
-            The class that is spam.
+        Unsure is an action only if it has a cost.
 
-        Returns
-        -------
-        array of shape (n_actions, n_classes)
-            The actions are the classes, and unsure if it has a cost.
-
-        Examples
-        --------
-        >>> Loss().matrix(["ham", "spam"], "spam")
+        >>> Loss("normal", None).matrix(["ham", "spam"], "spam")
         array([[0., 1.],
                [9., 0.]])
         """
@@ -115,27 +78,13 @@ class Loss:
     def verdicts(
         self, classes: Sequence[str], probabilities: np.ndarray, spam: str, enough: ArrayLike = True
     ) -> list[str]:
-        """Return the action of least expected loss for each message. Spam never wins a tie.
+        """Return the action of least expected loss for each of n messages: a class or "unsure". Spam never wins a tie.
 
-        Parameters
-        ----------
-        classes : sequence of str
-            The classes. With a single class all messages are unsure.
-        probabilities : array of shape (n_messages, n_classes)
-            The probabilities of the classes.
-        spam : str
-            The class that is spam.
-        enough : bool or array of shape (n_messages,), default=True
-            Whether there is enough evidence for the verdict spam. If not, a message that would be spam is unsure.
+        ``probabilities`` (n, C) are those of the classes. ``enough``, a bool or (n,), is whether there is
+        enough evidence for the verdict spam; if not, a message that would be spam is unsure. With a single class all
+        are unsure.
 
-        Returns
-        -------
-        list of str
-            A class or "unsure" for each message.
-
-        Examples
-        --------
-        >>> Loss().verdicts(["ham", "spam"], np.array([[0.3, 0.7]]), "spam")
+        >>> Loss("normal", None).verdicts(["ham", "spam"], np.array([[0.3, 0.7]]), "spam")
         ['ham']
         """
         if len(classes) < 2:

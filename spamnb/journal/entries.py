@@ -6,7 +6,6 @@ import json
 import time
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -17,9 +16,8 @@ from spamnb.classification import Classification, probability_of
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
 from spamnb.reader.message import arrival
-from spamnb.reader.options import TOKENS_VERSION
 from spamnb.reader.read_message import ReadMessage
-from spamnb.settings import Settings
+from spamnb.settings import TOKEN_SETTINGS, TOKENS_VERSION, Settings
 from spamnb.store.database import sql_text
 
 MAX_FIELD = 200  # characters of a sender, a subject or a Message-ID, because a sender may write a megabyte
@@ -168,7 +166,7 @@ def identify_token_rules(settings: Settings) -> str:
     >>> identify_token_rules(Settings()) == identify_token_rules(Settings(alpha=2))
     True
     """
-    rules = json.dumps([TOKENS_VERSION, asdict(settings.tokens)], sort_keys=True)
+    rules = json.dumps([TOKENS_VERSION, *(getattr(settings, name) for name in TOKEN_SETTINGS)])
     return blake2b(rules.encode(), digest_size=8).hexdigest()
 
 

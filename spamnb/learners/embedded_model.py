@@ -136,7 +136,7 @@ class EmbeddedModel(Learner):
 
     def _fit_estimator(self, sums: Moments, names: Sequence[str]) -> GaussianClassifier:
         """Fit the estimator to the moments; raise SpamnbError if a covariance is singular."""
-        estimator = ESTIMATORS[self.settings.model_type](class_prior=self.settings.prior)
+        estimator = ESTIMATORS[self.settings.model_type]()
         try:
             with np.errstate(invalid="ignore"):
                 estimator.fit_sums(sums.scatter(), names)

@@ -27,7 +27,7 @@ class BatchScores(NamedTuple):
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
     kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (formulas/pooling.py)
-    posterior: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
+    uncalibrated: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 
     def evidence(

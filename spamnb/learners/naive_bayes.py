@@ -133,7 +133,7 @@ class NaiveBayes(Learner):
 
     def _log_prior(self, documents: np.ndarray) -> np.ndarray:
         """Return log P(c) in nats, (C,), finite."""
-        return np.maximum(class_log_prior(documents, self.settings.prior), MIN_LOG_PRIOR)
+        return np.maximum(class_log_prior(documents), MIN_LOG_PRIOR)
 
     def _intercept(self, totals: ClassTotals, frequencies: Sequence[Mapping[int, int]]) -> np.ndarray:
         """Return log P(c), or log P(c, no token) for Bernoulli, in nats, (C,): the score of a message without tokens.

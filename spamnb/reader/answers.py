@@ -10,7 +10,7 @@ from collections.abc import Callable
 from spamnb.errors import SpamnbError
 from spamnb.reader.characters import describe_characters, host_form
 from spamnb.reader.charsets import decode
-from spamnb.reader.options import TokenOptions
+from spamnb.settings import Settings
 
 _Entity = tuple[bytes, bool]  # a MIME entity, or b""; and whether it contains the whole document
 
@@ -55,13 +55,13 @@ def _stem_function(language: str) -> Callable[[str], str]:
 class Answers:
     """Answers the core's questions. Each kind of question has a method, named as in ``enum ask`` of core/reader.h.
 
-    >>> Answers(TokenOptions()).decode("день".encode("utf-16"), b"utf-16").decode()
+    >>> Answers(Settings()).decode("день".encode("utf-16"), b"utf-16").decode()
     'день'
     """
 
-    def __init__(self, options: TokenOptions) -> None:
-        self._tokenize = _tokenize_function(options.tokenizer) if options.tokenizer != "own" else str.split
-        self._stem = _stem_function(options.stem) if options.stem is not None else str
+    def __init__(self, settings: Settings) -> None:
+        self._tokenize = _tokenize_function(settings.tokenizer) if settings.tokenizer != "own" else str.split
+        self._stem = _stem_function(settings.stem) if settings.stem is not None else str
 
     def characters(self, encoded: bytes) -> bytes:
         """Describe the block of 256 characters that contains this one, as `describe_characters` does."""
@@ -84,7 +84,7 @@ class Answers:
 
         The core has put ASCII letters into lower case.
 
-        >>> Answers(TokenOptions()).host("ＷＷＷ。xn--bcher-kva.example".encode()).decode()
+        >>> Answers(Settings()).host("ＷＷＷ。xn--bcher-kva.example".encode()).decode()
         'www.bücher.example'
         """
         name = host.decode("utf-8", "replace")

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.core.library import c_function, locked, owned_pointer, pointers
-from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows, ReadRows
 from spamnb.reader.tokens import Vocabulary
+from spamnb.settings import Settings
 
 DIGEST_BYTES, DATE_BYTES = 16, 64  # as the sizes DIGEST in core/hash.h and DATE in core/reader.h
 # The parts of a message that can be requested: the WANT_ bits of core/reader.h.
@@ -108,15 +108,15 @@ class ReaderCore:
     answers: has a method for each kind of question, as ``answers.Answers`` has
     """
 
-    def __init__(self, rules: Sequence[tuple[bytes, int, bytes]], answers: object, options: TokenOptions) -> None:
+    def __init__(self, rules: Sequence[tuple[bytes, int, bytes]], answers: object, settings: Settings) -> None:
         self.lock = threading.Lock()
         self._rules = list(rules)  # the core points to their texts
         self._answerer = _Answerer(answers)
         self._callback = _Callback(self._answerer.answer)
         names, methods, prefixes = zip(*self._rules)
-        flags = options.body_only, options.stem is not None, options.tokenizer != "own"
+        flags = settings.body_only, settings.stem is not None, settings.tokenizer != "own"
         rule_arrays = pointers(names), pointers(prefixes), bytes(methods)
-        pointer = _new(self._callback, options.ngrams, *flags, *rule_arrays, len(rules))
+        pointer = _new(self._callback, settings.ngrams, *flags, *rule_arrays, len(rules))
         self.pointer = owned_pointer(self, pointer, _delete)
 
     def _read(self, messages: Sequence[bytes], vocabulary: int | None, parts: int) -> tuple[np.ndarray, ...]:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from spamnb.reader.answers import Answers
 from spamnb.reader.binding import BODY, DATE, DIGEST, FIELDS, ReaderCore
 from spamnb.reader.evidence import TRUNCATIONS, header_rules
-from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import Vocabulary
+from spamnb.settings import Settings
 
 # Controls show nothing. The core puts some of them where a word may end.
 _CONTROLS: dict[int, None] = dict.fromkeys([*range(9), *range(14, 32), 127])
@@ -44,19 +44,19 @@ class Message(NamedTuple):
 
 
 class Reader(ReaderCore):
-    r"""Reads messages with one set of options. Only one thread at a time may use a reader.
+    r"""Reads messages with one set of settings. Only one thread at a time may use a reader.
 
     Raise SpamnbError for a stemmer that does not exist.
 
-    >>> reader = Reader(TokenOptions(body_only=True))
+    >>> reader = Reader(Settings(body_only=True))
     >>> reader.tokens(b"Subject: offer\n\nBuy NOW: $5!")
     {'p::': 1, 'p:$': 1, 'p:!': 1, 'buy': 1, 'now': 1, '$5!': 1, '#$0!': 1, 'buy now': 1, 'now $5!': 1,
      'length:2': 1, 'caps:1': 1, 'line:4': 1, 'capitals:5': 1}
     """
 
-    def __init__(self, options: TokenOptions | None = None) -> None:
-        self.options = options or TokenOptions()
-        super().__init__(header_rules(self.options.ignore_headers), Answers(self.options), self.options)
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        super().__init__(header_rules(self.settings.ignore_headers), Answers(self.settings), self.settings)
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """Return the tokens of one message with their occurrences, in the order of their first occurrence."""

@@ -172,9 +172,9 @@ def _group(result: Result, title: str, rows: NDArray[np.int64]) -> ErrorGroup:
 
 def _list_origin(settings: Settings, origin: Mapping[str, str]) -> dict[str, str]:
     """Return the date, the origin and all settings as texts. The text of a changed setting also has its default."""
-    defaults = Settings().by_name()
+    defaults = Settings().to_dict()
     rows = {"Date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}", **origin}
-    for name, value in settings.by_name().items():
+    for name, value in settings.to_dict().items():
         default = "" if value == defaults[name] else f" (default {SETTINGS[name].format(defaults[name])})"
         rows[name] = SETTINGS[name].format(value) + default
     return {**rows, "spamnb": __version__}

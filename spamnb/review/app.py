@@ -22,6 +22,7 @@ from starlette.staticfiles import StaticFiles
 from spamnb.api.words import word_of
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options
+from spamnb.formulas.decision import Loss
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
 from spamnb.review import pages
@@ -151,7 +152,7 @@ class Review:
     def _threshold(self) -> float:
         """Return the probability above which mail is called spam."""
         with Classifier.open(self.teacher.shared) as model:
-            return model.settings.loss.threshold
+            return Loss.of(model.settings).threshold
 
     def _words(self, request: Request) -> Response:
         word = request.query_params.get("word", "")[: pages.MAX_TYPED].strip()

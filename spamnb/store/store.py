@@ -34,7 +34,7 @@ from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.trust import PRIOR_NOISE
 from spamnb.reader.tokens import TokenArray, Vocabulary
-from spamnb.settings import UPGRADE
+from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.rows import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
@@ -60,7 +60,8 @@ SCHEMA = (
     " offsets TEXT NOT NULL, hashes BLOB NOT NULL)",
 )
 
-BASE_KEYS = "model_type", "tokens", "tokens_version"  # of meta: values that a model and its base must have in common
+# Keys of meta whose values a model and its base must have in common.
+BASE_KEYS = "model_type", *TOKEN_SETTINGS, "tokens_version"
 # Models that can be a base. A bernoulli model cannot, because the numbers of tokens in n messages do not add up.
 BASE_MODELS = "corrected", "boolean", "multinomial"
 REVISION = "revision"  # key in table meta of 8 random bytes, which each transaction that writes replaces

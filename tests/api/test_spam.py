@@ -181,7 +181,7 @@ def test_every_type_of_model_fits_saves_and_loads(
 def test_parameters_are_named_as_in_the_settings() -> None:
     # The model type follows from the others.
     others = {"mail": "auto", "n_jobs": -1, "progress": False}
-    assert SpamClassifier().get_params() == {**Settings().by_name(), "model_type": None, **others}
+    assert SpamClassifier().get_params() == {**Settings().to_dict(), "model_type": None, **others}
 
 
 @pytest.mark.parametrize(
@@ -207,12 +207,12 @@ def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], sai
 
 def test_a_text_is_one_class_and_commas_part_names_of_fields() -> None:
     assert SpamClassifier().partial_fit(["a"], ["ham"], classes="spam").classes_.tolist() == ["ham", "spam"]
-    assert spamnb.TokenOptions(ignore_headers="Subject,from").ignore_headers == ("subject", "from")
+    assert spamnb.Settings(ignore_headers="Subject,from").ignore_headers == ("subject", "from")
 
 
 def test_numbers_of_numpy_are_settings_as_a_search_gives_them(texts: list[str], labels: list[str]) -> None:
     model = SpamClassifier(ngrams=np.int64(1), alpha=np.float32(3), body_only=np.True_).fit(texts, labels)
-    assert model.model_.classifier.settings.by_name()["ngrams"] == 1 and model.predict(texts[:1]).tolist()
+    assert model.model_.classifier.settings.to_dict()["ngrams"] == 1 and model.predict(texts[:1]).tolist()
 
 
 HEADER = "From: Ann <ann@example.org>\nSubject: tea\n\n"

@@ -16,8 +16,7 @@ from spamnb import MailVectorizer, MultinomialNB, SpamClassifier, SpamnbError
 from spamnb.api.message_estimators import as_mail
 from spamnb.engines import executor
 from spamnb.reader.message import Reader
-from spamnb.reader.options import TokenOptions
-from spamnb.setting_fields import settings_in
+from spamnb.settings import TOKEN_SETTINGS, Settings
 
 MAIL = [
     b"From: a@example.org\nSubject: cheap pills\n\nBuy pills NOW at http://pills.example/?id=7 !!\n",
@@ -50,7 +49,7 @@ def test_scikit_learns_checks_that_apply_to_texts(estimator: Any, check: Any) ->
     ids=str,
 )
 def test_a_row_holds_what_the_tokenizer_finds(options: dict[str, Any]) -> None:
-    vectorizer, reader = MailVectorizer(**options), Reader(TokenOptions(**options))
+    vectorizer, reader = MailVectorizer(**options), Reader(Settings(**options))
     X = vectorizer.fit_transform(MAIL)
     names = vectorizer.get_feature_names_out()
     for row, raw in zip(X.toarray(), MAIL):
@@ -117,7 +116,7 @@ def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], sai
 @pytest.mark.parametrize(("min_df", "max_df"), [(1, 1.0), (0.1, 0.5), (2, 12), (0.0, 3), (np.float64(0.2), 1.0)])
 def test_bounds_of_document_frequency_are_those_of_scikit_learn(min_df: Any, max_df: Any, texts: list[str]) -> None:
     texts = [*texts, *texts[:3]]  # copies count too
-    reader = Reader(TokenOptions())
+    reader = Reader(Settings())
     twin = CountVectorizer(analyzer=lambda text: list(reader.tokens(as_mail(text))), min_df=min_df, max_df=max_df)
     ours = MailVectorizer(min_df=min_df, max_df=max_df).fit(texts)
     assert sorted(ours.get_feature_names_out()) == sorted(twin.fit(texts).get_feature_names_out())
@@ -162,7 +161,7 @@ def test_rows_give_back_their_tokens() -> None:
     X = vectorizer.fit_transform(MAIL)
     for rows in (X, X.toarray()):
         found = vectorizer.inverse_transform(rows)
-        assert [set(tokens) for tokens in found] == [set(Reader(TokenOptions()).tokens(raw)) for raw in MAIL]
+        assert [set(tokens) for tokens in found] == [set(Reader(Settings()).tokens(raw)) for raw in MAIL]
 
 
 def test_a_column_of_a_table_is_chosen_by_scikit_learn(texts: list[str]) -> None:
@@ -174,5 +173,5 @@ def test_a_column_of_a_table_is_chosen_by_scikit_learn(texts: list[str]) -> None
 
 
 def test_parameters_of_tokens_have_the_defaults_of_the_settings() -> None:
-    options = settings_in(TokenOptions)
-    assert {name: MailVectorizer().get_params()[name] for name in options} == {n: s.default for n, s in options.items()}
+    parameters, defaults = MailVectorizer().get_params(), Settings().to_dict()
+    assert {name: parameters[name] for name in TOKEN_SETTINGS} == {name: defaults[name] for name in TOKEN_SETTINGS}

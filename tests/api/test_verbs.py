@@ -160,7 +160,6 @@ def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path:
         (lambda mail, model: spamnb.evaluate(mail, folds=2).write_page(model), "is a model: name another file"),
         (lambda mail, model: spamnb.explain(["a"], model), r"message is \['a'\]: give the path of a file"),
         (lambda mail, model: spamnb.Classifier(model), r"Classifier.open\(path\) opens one"),
-        (lambda mail, model: spamnb.Settings(tokens=None), r"tokens is None: give TokenOptions"),
         (lambda mail, model: spamnb.train(None, "m"), "sources is a NoneType: give a path"),
         (lambda mail, model: spamnb.evaluate([b"Subject: tea"]), r"sources\[0\] is a bytes: give a path"),
     ],

@@ -79,7 +79,7 @@ def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_p
     [
         (("--folds", 3, "--online"), 1, "exclude each other"),
         (("--report", "/no/such/page.html"), 1, "there is no folder /no/such"),
-        (("--set", "alhpa=1"), 2, "no setting is called 'alhpa'; the settings are model_type, alpha, prior, "),
+        (("--set", "alhpa=1"), 2, "no setting is called 'alhpa'; the settings are model_type, alpha, pooling, "),
         (("--set", "alpha"), 2, "write NAME=VALUE; the settings are"),
         (("--set", "model_type=boolean", "--set", "embedding=lsa:9"), 1, "a boolean model counts words"),
         (("-m", "missing", "--set", "alpha=3", "--set", "ngrams=1"), 1, "alpha, ngrams: --model uses the settings"),

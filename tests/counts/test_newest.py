@@ -57,7 +57,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
 ) -> None:
     monkeypatch.setattr("spamnb.learners.corrected.PASSES_OF_OLDER", PASSES[0])  # as many as of a model that is kept
     unsure_cost = 0.01 if model_type == "corrected" else 0.4  # so that each is right now and then, and not always
-    settings = Settings(model_type=model_type, pooling=pooling, loss=Loss(unsure_cost=unsure_cost))
+    settings = Settings(model_type=model_type, pooling=pooling, unsure_cost=unsure_cost)
     messages = drifting(300, undated=40)
     messages += messages[:30]  # copies count once
     made = count_messages(messages)
@@ -78,7 +78,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]
     with Store.open(tmp_path / "all") as store:  # and calibrated as the model of all
         p = store.calibration().probabilities(scores)
-    assert found.verdicts == settings.loss.verdicts(left_out.classes, p, "spam", True)
+    assert found.verdicts == Loss.of(settings).verdicts(left_out.classes, p, "spam", True)
     assert len(set(found.verdicts)) > 1
     assert model_type == "corrected" or found.verdicts != [label for label, _ in new], "not all is right"
 

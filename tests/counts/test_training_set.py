@@ -17,7 +17,7 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.engines import executor as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.reader.message import Reader
-from spamnb.reader.options import TokenOptions
+from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()
@@ -112,7 +112,7 @@ def test_the_last_copy_counts_wherever_the_copies_were_counted() -> None:
 
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
-    nothing = count_parallel([], TokenOptions(), fail)
+    nothing = count_parallel([], Settings(), fail)
     assert (list(nothing.tokens), nothing.counts.classes, list(nothing.batches())) == ([], (), [])
     same(nothing.deduplicate(), nothing)
     empty = count_messages([("ham", b"")])
@@ -122,7 +122,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
         Entry("ham", "gone", str(tmp_path / "gone")),
         Entry("ham", "there", "", content=b"Subject: x\n\nlunch\n"),
     ]
-    made = count_parallel(entries, TokenOptions(), lambda name, error: unreadable.append(name))
+    made = count_parallel(entries, Settings(), lambda name, error: unreadable.append(name))
     assert unreadable == ["gone"]
     assert made.counts.documents.tolist() == [1]
     assert made.messages.positions.tolist() == [1]
@@ -143,7 +143,7 @@ def test_what_stands_in_several_classes_is_counted(workers: int) -> None:
     entries = [
         Entry(labels[(n % 7) % 3] if n % 5 else "ham", str(n), "", content=message("ham", n % 50)) for n in range(200)
     ]
-    training_set = count_parallel(entries, TokenOptions(), fail, workers=workers)
+    training_set = count_parallel(entries, Settings(), fail, workers=workers)
     labels_of: dict[int, set[str | None]] = {}
     for place, entry in enumerate(entries):
         labels_of.setdefault(place % 50, set()).add(entry.label)

@@ -11,7 +11,6 @@ from mail import count_messages, mail, message, train_file
 
 from spamnb import SpamClassifier
 from spamnb.errors import SpamnbError
-from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 
 
@@ -21,7 +20,7 @@ def test_upgrade_learns_the_models_of_all_users_again_though_one_fails(base: Pat
     for name in ("ann", "bob"):
         output_of("learn", "-m", users / f"{name}.spamnb", "--base", base, "spam", stdin=raw)
     (users / "eve.spamnb").write_text("no model")
-    train_file(base, count_messages(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
+    train_file(base, count_messages(mail(30)), Settings(ngrams=1), force=True)
     result = run("upgrade", "-m", base, "--models", users)
     assert result.exit_code == 1 and [line for line in result.stderr.splitlines() if "eve" in line]
     lines = [f"{users}/{name}.spamnb: trained again on 1 message that it keeps" for name in ("ann", "bob")]
@@ -77,7 +76,7 @@ def test_upgrade_learns_again_what_was_taught_once_the_base_has_other_tokens(bas
     user, raw = tmp_path / "user", message("ham", 99)
     output_of("learn", "-m", user, "--base", base, "spam", stdin=raw)
     assert "nothing to do" in output_of("upgrade", "-m", user)
-    train_file(base, count_messages(mail(30)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
+    train_file(base, count_messages(mail(30)), Settings(ngrams=1), force=True)
     assert "'spamnb upgrade' trains it again" in run("classify", "-m", user, stdin=raw).stderr
     assert output_of("upgrade", "-m", user) == f"{user}: trained again on 1 message that it keeps\n"
     assert output_of("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 already learned\n"

@@ -9,7 +9,7 @@ from commands import output_of, run
 from mail import export_lines, mail, message, without_calibration, without_correction, write_folders
 
 from spamnb.classifier import Classifier
-from spamnb.reader.options import TOKENS_VERSION
+from spamnb.settings import TOKENS_VERSION
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import decompress, read_stored_messages
 

@@ -27,8 +27,7 @@ from spamnb.classifier import Classifier
 from spamnb.engines import cluster as module
 from spamnb.engines.cluster import count_part, token_versions
 from spamnb.errors import SpamnbError
-from spamnb.reader.options import TokenOptions
-from spamnb.settings import ORIGIN
+from spamnb.settings import ORIGIN, Settings
 from spamnb.sources.entries import Entry
 
 pytestmark = pytest.mark.slow
@@ -169,7 +168,7 @@ def test_a_file_that_only_the_client_sees_ends_the_training(
 def test_a_worker_by_other_rules_counts_nothing(what: str) -> None:
     expected = {**token_versions(), what: "another"}
     with pytest.raises(SpamnbError, match=f"^{what}: .* on the worker .*, another here; install the same"):
-        count_part([], TokenOptions(), expected)
+        count_part([], Settings(), expected)
 
 
 def test_a_scheduler_file_names_the_scheduler(folder: Path, scheduler: Any, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from spamnb.engines import executor as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.executor import ordered_map, parts_of, threads
 from spamnb.errors import SpamnbError
-from spamnb.reader.options import TokenOptions
+from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries
 
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(folder: Path) -> TrainingSet:
-    return count_parallel(find_labelled_entries([str(folder)], fail), TokenOptions(), fail, workers=1)
+    return count_parallel(find_labelled_entries([str(folder)], fail), Settings(), fail, workers=1)
 
 
 def rows_of(made: TrainingSet) -> dict[int, tuple[str, dict[str, int]]]:
@@ -53,7 +53,7 @@ def test_the_result_is_the_same_whatever_the_workers_and_parts(
     monkeypatch.setattr(engine, "MAX_PART_MESSAGES", size)
     monkeypatch.setattr(counts, "MAX_READ", 3000)
     progress: list[int] = []
-    made = count_parallel(find_labelled_entries([str(folder)], fail), TokenOptions(), fail, progress.append, workers)
+    made = count_parallel(find_labelled_entries([str(folder)], fail), Settings(), fail, progress.append, workers)
     assert list(made.tokens) == list(whole.tokens)
     assert same_counts(made.counts, whole.counts)
     assert rows_of(made) == rows_of(whole)
@@ -90,10 +90,10 @@ def test_a_thread_that_fails_ends_the_work_with_its_reason(
 COUNTS_FOR_EVER = """
 import itertools
 from spamnb.engines.counting import count_parallel
-from spamnb.reader.options import TokenOptions
+from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 entries = (Entry("ab"[n % 2], str(n), "", content=b"Subject: x\\n\\nword") for n in itertools.count())
-count_parallel(entries, TokenOptions(), print, lambda done: print(done, flush=True), workers=2)
+count_parallel(entries, Settings(), print, lambda done: print(done, flush=True), workers=2)
 """
 
 
@@ -118,7 +118,7 @@ def test_little_mail_is_in_memory_at_a_time(tmp_path: Path) -> None:
     found = [Entry("ham", str(n), str(tmp_path / str(n))) for n in range(30)]
     tracemalloc.start()
     try:
-        count_parallel(found, TokenOptions(), fail, workers=2)
+        count_parallel(found, Settings(), fail, workers=2)
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the messages together are 40 million
     finally:
         tracemalloc.stop()

@@ -29,7 +29,7 @@ SETTINGS = [
 
 def counted(folder: Path, messages: list[tuple[str, bytes]], settings: Settings) -> Mail:
     entries = [Entry(label, f"{label}/{n}", "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return make_mail(count_parallel(entries, settings.tokens, fail), [entry.name for entry in entries])
+    return make_mail(count_parallel(entries, settings, fail), [entry.name for entry in entries])
 
 
 def test_the_oldest_are_learned_and_copies_stay_together(tmp_path: Path) -> None:

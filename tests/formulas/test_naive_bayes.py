@@ -65,24 +65,24 @@ def test_verdict_has_least_expected_loss(p: float, strictness: str, unsure: floa
 def test_without_a_class_of_spam_the_most_probable_class_wins(weights: list[float]) -> None:
     p = np.array(weights) / sum(weights)
     names = [f"group{i}" for i in range(len(p))]
-    (verdict,) = Loss("cautious").verdicts(names, p[None, :], "spam")
+    (verdict,) = Loss("cautious", None).verdicts(names, p[None, :], "spam")
     assert p[names.index(verdict)] >= p.max() - 1e-11  # closer ones are ties
 
 
 def test_costs_decide() -> None:
-    assert [round(Loss(name).threshold, 3) for name in COSTS] == [0.99, 0.9, 0.5]
+    assert [round(Loss(name, None).threshold, 3) for name in COSTS] == [0.99, 0.9, 0.5]
     many = np.array([[0.05, 0.15, 0.8]])
-    assert Loss("strict").verdicts(["ham", "lists", "spam"], many, "spam") == ["spam"]
-    assert Loss("normal").verdicts(["ham", "lists", "spam"], many, "spam") == ["lists"]
+    assert Loss("strict", None).verdicts(["ham", "lists", "spam"], many, "spam") == ["spam"]
+    assert Loss("normal", None).verdicts(["ham", "lists", "spam"], many, "spam") == ["lists"]
     even = np.array([[0.5, 0.5]])  # a tie is not spam
-    assert Loss("strict").verdicts(["ham", "spam"], even, "spam") == ["ham"]
-    assert Loss("strict").verdicts(["spam", "work"], even, "spam") == ["work"]
+    assert Loss("strict", None).verdicts(["ham", "spam"], even, "spam") == ["ham"]
+    assert Loss("strict", None).verdicts(["spam", "work"], even, "spam") == ["work"]
 
 
 def test_nothing_is_called_spam_before_enough_was_seen_nor_anything_by_one_class() -> None:
     p = np.array([[0.01, 0.99], [0.99, 0.01]])
-    assert Loss("normal").verdicts(["ham", "spam"], p, "spam", enough=False) == ["unsure", "ham"]
-    assert Loss("normal").verdicts(["spam"], np.ones((2, 1)), "spam") == ["unsure", "unsure"]
+    assert Loss("normal", None).verdicts(["ham", "spam"], p, "spam", enough=False) == ["unsure", "ham"]
+    assert Loss("normal", None).verdicts(["spam"], np.ones((2, 1)), "spam") == ["unsure", "unsure"]
 
 
 counts = st.lists(st.integers(0, 50), min_size=2, max_size=5).filter(any)

@@ -136,12 +136,12 @@ def mutated(rng: random.Random, messages: list[bytes]) -> bytes:
 def read_mutated(folder: str, seconds: float, seed: int) -> int:
     """Read messages in this process, and return their number. The file ``read`` has the number so far."""
     from spamnb.reader.message import Reader
-    from spamnb.reader.options import TokenOptions
     from spamnb.reader.tokens import Vocabulary
+    from spamnb.settings import Settings
 
     os.environ.pop("LD_PRELOAD", None)  # the process that reads PDF documents has less memory than sanitizers want
     rng, messages, done = random.Random(seed), seeds(), 0
-    options = TokenOptions(), TokenOptions(), TokenOptions(ngrams=3), TokenOptions(ngrams=1, body_only=True)
+    options = Settings(), Settings(), Settings(ngrams=3), Settings(ngrams=1, body_only=True)
     every, vocabulary = [Reader(each) for each in options], Vocabulary()
     with open(Path(folder, "message"), "wb", buffering=0) as last:
         while time.process_time() < seconds:

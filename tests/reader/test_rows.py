@@ -14,12 +14,12 @@ from spamnb import core
 from spamnb.reader.binding import ReaderCore
 from spamnb.reader.evidence import GROUPS, KINDS, TRUNCATIONS, header_rules
 from spamnb.reader.message import Reader, digest, parse, read_field, read_fields
-from spamnb.reader.options import TokenOptions
 from spamnb.reader.tokens import TokenArray, Vocabulary, merge_vocabularies
+from spamnb.settings import Settings
 
 
 def core_reader(program: object) -> ReaderCore:
-    return ReaderCore(header_rules([]), program, TokenOptions())
+    return ReaderCore(header_rules([]), program, Settings())
 
 
 def test_rows_are_the_same_one_by_one_and_together() -> None:

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from spamnb.reader.evidence import KINDS
 from spamnb.reader.message import Reader
-from spamnb.reader.options import TokenOptions
+from spamnb.settings import Settings
 
-BODY = Reader(TokenOptions(body_only=True, ngrams=1))
+BODY = Reader(Settings(body_only=True, ngrams=1))
 STRUCTURE = ("p", "length", "caps", "line", "capitals")
 
 
 def tokens(raw: bytes, **options: object) -> dict[str, int]:
-    return Reader(TokenOptions(**options)).tokens(raw)  # type: ignore[arg-type]
+    return Reader(Settings(**options)).tokens(raw)  # type: ignore[arg-type]
 
 
 def words(text: str) -> list[str]:

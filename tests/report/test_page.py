@@ -14,8 +14,6 @@ from spite import MADE, SPITE, TWENTY, TWO, made_up
 from spamnb import __version__
 from spamnb.evaluation.figures import compute_figures
 from spamnb.evaluation.result import EvaluatedMessage, Result, make_result
-from spamnb.formulas.decision import Loss
-from spamnb.reader.options import TokenOptions
 from spamnb.report import page as module
 from spamnb.report.charts import BOTTOM, LEFT, RIGHT, TOP
 from spamnb.settings import SETTINGS, Settings
@@ -189,7 +187,7 @@ def test_the_first_line_is_what_a_person_asks(classes: tuple[str, ...], pairs: s
 
 def test_a_page_says_how_it_was_made_with_every_setting() -> None:
     result = made_up(TWO, 5)
-    chosen = Settings(alpha=0.5, tokens=TokenOptions(ignore_headers=()), loss=Loss("strict"))
+    chosen = Settings(alpha=0.5, ignore_headers=(), strictness="strict")
     tree = LexborHTMLParser(module.render_page(result, compute_figures(result, replicates=5), chosen, MADE))
     said = dict(zip(*([node.text() for node in tree.css(f".origin {tag}")] for tag in ("dt", "dd"))))
     assert said.keys() == {"Date", "spamnb", *MADE, *SETTINGS}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from mail import count_messages, mail, message, train_file
 from spamnb.api.relearning import relearn
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.store import state
 from spamnb.store.jsonl import export
@@ -132,7 +130,7 @@ def test_a_base_that_is_trained_anew_is_followed(tmp_path: Path) -> None:
         train_file(base, count_messages(mail(20)), Settings(), force=True)
         assert scores(user) != first
         assert user.store.totals().documents.tolist() == [20, 20 + 40 // 6]
-        train_file(base, count_messages(mail(20)), Settings(tokens=TokenOptions(ngrams=1)), force=True)
+        train_file(base, count_messages(mail(20)), Settings(ngrams=1), force=True)
         with pytest.raises(SpamnbError, match=r"its base, .* has other tokens .*'spamnb upgrade' trains it again"):
             user.classify(b"Subject: x\n\nbody")
         assert relearn(Path(user.store.path), False, lambda name, error: None) == 1
@@ -142,12 +140,11 @@ def test_a_base_that_is_trained_anew_is_followed(tmp_path: Path) -> None:
 
 def test_what_a_user_sets_is_kept_beside_the_settings_of_the_base(shared: dict[str, Path]) -> None:
     with user_of(shared["corrected"]) as user:
-        loss = replace(user.settings.loss, strictness="cautious")
-        user.store.put_meta({"loss": asdict(loss)})
+        user.store.put_meta({"strictness": "cautious"})
         user.classify(b"Subject: x\n\nbody")
-        assert user.settings.loss == loss
+        assert user.settings.strictness == "cautious"
     with Classifier.open(shared["corrected"]) as base:
-        assert base.settings.loss.strictness == "normal"
+        assert base.settings.strictness == "normal"
 
 
 def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path: Path) -> None:
