@@ -358,7 +358,7 @@ class Settings:
                 f" {UPGRADE}"
             )
         try:
-            # Files of token version 12 and older have settings in two dictionaries, and a setting ``prior``, which is ignored.
+            # Older files have settings in two dictionaries, and a setting ``prior``, which is ignored.
             values = {**meta, **meta.get("tokens", {}), **meta.get("loss", {})}
             if not values["model_type"]:
                 raise KeyError("model_type")

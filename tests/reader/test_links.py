@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spamnb.reader.answers import Answers
 from spamnb.reader.message import Reader, parse
-from spamnb.reader.options import TokenOptions
+from spamnb.settings import Settings
 
 READER = Reader()
 
@@ -89,7 +89,7 @@ def test_names_in_other_scripts_are_those_of_idna(written: str) -> None:
 
 
 def test_each_character_of_a_host_is_mapped_as_by_idna() -> None:
-    answers, n_equal = Answers(TokenOptions()), 0
+    answers, n_equal = Answers(Settings()), 0
     for char in map(chr, range(0x80, 0x110000)):
         if unicodedata.category(char) in ("Cs", "Cn"):  # Cn: this Python's Unicode is older than the character
             continue
