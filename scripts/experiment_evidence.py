@@ -11,26 +11,23 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from unittest import mock
+from typing import Any, NamedTuple
 
 import numpy as np
 from mail_corpora import complain, corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb.api.vectorizer import MailVectorizer
+from spamnb.core.score import Pooling, ScoreModel
 from spamnb.evaluation.metrics import one_minus_roca
-from spamnb.formulas import pooling as evidence
-from spamnb.formulas.naive_bayes import token_log_probability
+from spamnb.formulas.pooling import pooling_parameters
 from spamnb.sources.entries import read_entries
 from spamnb.sources.spec import find_labelled_entries
 
 NAMES = {"SA": "spamassassin", **{f"enron{n}": f"enron{n}" for n in (1, 2, 3)}, "Ling": "lingspam", "SMS": "sms"}
 ALPHA = 0.1
-# Contributions (C, nnz), indptr and groups → scores (n, C).
-Pooling = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 class Corpus:
@@ -59,31 +56,34 @@ def rows(corpus: Corpus, without: str = "", **options: Any) -> tuple[csr_array, 
     return csr_array(X[:, mask]), vectorizer.tokens_.groups[mask]
 
 
+class Variant(NamedTuple):
+    """A pooling, and the new number of each group."""
+
+    pooling: Pooling
+    new_groups: str = "01234"
+
+
+def make_variant(new_groups: str = "01234", pooling: str = "mean", **parameters: float) -> Variant:
+    return Variant(pooling_parameters(pooling)._replace(**parameters), new_groups)
+
+
 def scores(
-    X: csr_array, groups: np.ndarray, y: np.ndarray, train: np.ndarray, pooling: Pooling, alpha: float = ALPHA
+    X: csr_array, groups: np.ndarray, y: np.ndarray, train: np.ndarray, variant: Variant, alpha: float = ALPHA
 ) -> np.ndarray:
     """Return the scores (n, C) of the rows that are not in ``train``, by a model of those in ``train``."""
     classes = int(y.max()) + 1
-    sums = np.stack([np.asarray(X[train & (y == c)].sum(axis=0)).ravel() for c in range(classes)])
-    occurs = sums.sum(axis=0) > 0
-    test = csr_array(X[~train][:, occurs])
-    sums, groups = sums[:, occurs], groups[occurs]
-    table = token_log_probability(sums, sums.sum(axis=1), alpha * sums.shape[1], alpha)
-    return pooling(table[:, test.indices], test.indptr, groups[test.indices])
+    counts = np.stack([np.asarray(X[train & (y == c)].sum(axis=0)).ravel() for c in range(classes)], axis=1)
+    occurs, test = counts.any(axis=1), csr_array(X[~train])
+    groups = np.where(occurs, np.array(list(variant.new_groups), np.int8)[groups], np.int8(-1))
+    model = ScoreModel(
+        variant.pooling, 5, "boolean", alpha, int(occurs.sum()), counts.astype(np.uint32), groups,
+        np.bincount(y[train], minlength=classes), counts.sum(axis=0, dtype=np.int64), np.zeros((1, classes)),
+    )  # fmt: skip
+    cells = test.indptr.astype(np.int64), test.indices.astype(np.int32), np.ones(test.nnz, np.int64)
+    return model.score(*cells).scores
 
 
-def make_pooling(new_groups: str = "01234", pooling: str = "mean", **constants: float) -> Pooling:
-    """Return a pooling with other ``constants``. ``new_groups`` has the new number of each group."""
-
-    def run(contributions: np.ndarray, indptr: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        ones, groups = np.ones(contributions.shape[1]), np.array(list(new_groups), int)[groups]
-        with mock.patch.dict(vars(evidence), constants):
-            return evidence.pool(contributions, ones, indptr, np.zeros(len(contributions)), groups, pooling)[0]
-
-    return run
-
-
-DEFAULT = make_pooling()
+DEFAULT = make_variant()
 NEW_GROUPS = {
     "one": "00000",
     "text and headers": "00110",
@@ -96,12 +96,12 @@ NEW_GROUPS = {
 LEFT_OUT = "p: caps: length: line: capitals: subject:p: # received: header: url: html: from: to: x-mailer: message-id:"
 LINES: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "pooling": [
-        ("sum", {"pooling": make_pooling(pooling="sum")}),
-        *((f"weights I^{a:g}", {"pooling": make_pooling(INFORMATION_EXPONENT=a)}) for a in (0.0, 1.0, 1.5, 2.0, 3.0)),
-        *((f"groups to the power of {b:g}", {"pooling": make_pooling(GROUP_EXPONENT=b)}) for b in (0.0, 0.5, 0.8, 1.0)),
-        *((f"groups, prior weight {w:g}", {"pooling": make_pooling(PRIOR_WEIGHT=w)}) for w in (0.0, 1.0, 5.0, 10.0)),
+        ("sum", {"variant": make_variant(pooling="sum")}),
+        *((f"weights I^{a:g}", {"variant": make_variant(information_exponent=a)}) for a in (0.0, 1.0, 1.5, 2.0, 3.0)),
+        *((f"groups to the power of {b:g}", {"variant": make_variant(group_exponent=b)}) for b in (0.0, 0.5, 0.8, 1.0)),
+        *((f"groups, prior weight {w:g}", {"variant": make_variant(prior_weight=w)}) for w in (0.0, 1.0, 5.0, 10.0)),
     ],
-    "groups": [(name, {"pooling": make_pooling(new_groups)}) for name, new_groups in NEW_GROUPS.items()],
+    "groups": [(name, {"variant": make_variant(new_groups)}) for name, new_groups in NEW_GROUPS.items()],
     "alpha": [(f"alpha {alpha:g}", {"alpha": alpha}) for alpha in (0.01, 0.03, 0.1, 0.3, 1.0)],
     "pairs": [("no pairs", {"ngrams": 1}), ("and triples", {"ngrams": 3})],
     "tokens": [
@@ -131,18 +131,18 @@ class Table:
             self._rows[id(corpus)] = rows(corpus)
         return self._rows[id(corpus)]
 
-    def print_line(self, name: str, pooling: Pooling = DEFAULT, alpha: float = ALPHA, **options: Any) -> None:
+    def print_line(self, name: str, variant: Variant = DEFAULT, alpha: float = ALPHA, **options: Any) -> None:
         cells = []
         for corpus in self.corpora.values():
             corpus_rows, areas = self.rows(corpus, options), []
             for train in corpus.halvings(self.salts):
-                test_scores = scores(*corpus_rows, corpus.y, train, pooling, alpha)
+                test_scores = scores(*corpus_rows, corpus.y, train, variant, alpha)
                 margins = test_scores[:, 1] - test_scores[:, 0]
                 areas.append(one_minus_roca(corpus.y[~train] == 1, margins))
             cells.append(f"{np.mean(areas):9.4f}")
         if self.news:
             y, train = self.news.y, np.arange(len(self.news.y)) < self.n_train
-            test_scores = scores(*self.rows(self.news, options), y, train, pooling, alpha)
+            test_scores = scores(*self.rows(self.news, options), y, train, variant, alpha)
             cells.append(f"{100 * (test_scores.argmax(axis=1) == y[~train]).mean():9.2f}")
         print(f"{name:34}" + "".join(cells), flush=True)
 

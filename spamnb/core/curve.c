@@ -5,7 +5,6 @@
 #include "trust.h"
 
 enum { MAX_STEPS = 8 };                    /* of Newton's method in a round; the next round continues */
-static const double MAX_LOG_ODDS = 16.0;   /* nats: no probability is 0 or 1 */
 static const double FIRST_NOISE = 0.2;     /* share of wrong labels in the first round; later rounds estimate it */
 static const double DOUBT_MESSAGES = 50.0; /* in the smaller side; d in curve_fit is 3/4 at this number */
 static const double MAX_MOVE = 2.0;        /* nats: a step that changes a log-odds by more overshoots */
@@ -46,7 +45,7 @@ static size_t collect_bins(const struct curve *curve, struct bin *bins) {
 static double step(struct curve *curve, const struct bin *bins, size_t n) {
     double w = 0, wx = 0, wxx = 0, g = 0, gx = 0; /* sums of weights and gradients */
     for (size_t b = 0; b < n; b++) {
-        double x = bins[b].x, p = 1 / (1 + exp(-clip(curve->slope * x + curve->intercept, MAX_LOG_ODDS)));
+        double x = bins[b].x, p = 1 / (1 + exp(-clip(curve->slope * x + curve->intercept, curve->max_log_odds)));
         double weight = bins[b].total * fmax(p * (1 - p), MIN_CURVATURE), gradient = bins[b].target - bins[b].total * p;
         w += weight, wx += weight * x, wxx += weight * x * x;
         g += gradient, gx += gradient * x;
@@ -71,7 +70,7 @@ void curve_fit(struct curve *curve) {
     for (size_t round = 0; round < curve->rounds; round++) {
         double wrong_own = own = others = 0, wrong_others = 0;
         for (size_t b = 0; b < n; b++) {
-            double odds = exp(clip(bins[b].log_odds, MAX_LOG_ODDS));
+            double odds = exp(clip(bins[b].log_odds, curve->max_log_odds));
             double bin_wrong_own = bins[b].own * (1 - trust(1 / odds, noise));
             double bin_wrong_others = bins[b].others * (1 - trust(odds, noise));
             double shift = bin_wrong_others - bin_wrong_own;

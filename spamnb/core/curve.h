@@ -13,6 +13,7 @@ struct curve {
     const double *imagined;             /* messages that the prior of the curve adds */
     const double *margins;              /* of the bins, in nats */
     double knee;                        /* nats */
+    double max_log_odds;                /* nats: no probability is 0 or 1 */
     double prior_noise, prior_messages; /* the prior of the noise: its mean, and its weight in messages */
     size_t rounds;                      /* each computes trust and noise from the last curve, then the next */
     double slope, intercept;            /* results; the intercept is in nats */

@@ -17,7 +17,7 @@ class Curve(ctypes.Structure):
 
     _fields_ = (
         *((name, c_void_p) for name in "counts imagined margins".split()),
-        *((name, c_double) for name in "knee prior_noise prior_messages".split()),
+        *((name, c_double) for name in "knee max_log_odds prior_noise prior_messages".split()),
         ("rounds", c_size_t),
         *((name, c_double) for name in "slope intercept wrong_own wrong_others".split()),
     )  # fmt: skip
@@ -27,8 +27,8 @@ _fit = c_function("curve_fit", None, POINTER(Curve))
 
 
 def fit_curve(
-    counts: np.ndarray, imagined: np.ndarray, margins: np.ndarray, knee: float, prior_noise: float,
-    prior_messages: float, rounds: int,
+    counts: np.ndarray, imagined: np.ndarray, margins: np.ndarray, knee: float, max_log_odds: float,
+    prior_noise: float, prior_messages: float, rounds: int,
 ) -> Curve:  # fmt: skip
     """Fit one curve to ``counts`` (2, BINS) of scored messages and ``imagined`` (2, BINS) messages of the prior.
 
@@ -38,6 +38,6 @@ def fit_curve(
     checked_array(imagined, np.float64, 2, BINS)
     checked_array(margins, np.float64, BINS)
     arrays = (array.ctypes.data for array in (counts, imagined, margins))
-    curve = Curve(*arrays, knee, prior_noise, prior_messages, rounds)
+    curve = Curve(*arrays, knee, max_log_odds, prior_noise, prior_messages, rounds)
     _fit(byref(curve))
     return curve

@@ -155,7 +155,7 @@ def _fit_curve(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Curve:
     imagined[[0, 1], _PRIOR_BINS] = 1 + unscored
     smaller = int((counts.sum(axis=1) + unscored).min())
     knee = _KNEE + _KNEE_MESSAGES / (smaller + 1)
-    return fit_curve(counts, imagined, _BIN_MARGINS, knee, PRIOR_NOISE, prior, _ROUNDS)
+    return fit_curve(counts, imagined, _BIN_MARGINS, knee, _MAX_LOG_ODDS, PRIOR_NOISE, prior, _ROUNDS)
 
 
 def _estimate_noise(wrong: float, messages: int, prior: float) -> float:

@@ -22,29 +22,19 @@ s = V⁴ / (V⁴ + v⁴), with v = SUFFICIENT_VOTES.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from spamnb.core.pool import Pooling, pool_rows
+from spamnb.core.score import Pooling
 from spamnb.formulas.priors import class_log_prior
 
 POOLINGS = ("mean", "sum")
 
 # docs/experiments.md#pooling has the errors with other values of the next three constants.
-INFORMATION_EXPONENT = 1.5  # 2 makes as few errors on mail, and more on SMS
+INFORMATION_EXPONENT = 1.5  # a whole number of halves; 2 makes as few errors on mail, and more on SMS
 GROUP_EXPONENT = 2 / 3  # 1 makes more errors because a long body outweighs the header, 0 because all groups are equal
 PRIOR_WEIGHT = 2.5  # added to the votes, so that a short message gets a less extreme score than a long one
 # Votes. 1 % of mail has fewer than 12, and 1 % of SMS has fewer than 2: docs/experiments.md#next-to-nothing
 SUFFICIENT_VOTES = 1.5
-
-
-class Pooled(NamedTuple):
-    """Scores of n messages for C classes. A score is a sum of weights of tokens."""
-
-    scores: np.ndarray  # (n, C) in nats
-    weights: np.ndarray  # (C, nnz) the weight of each token, in nats
-    kept_shares: np.ndarray  # (n,) s, from 0 (none of the tokens is in the model) to 1
 
 
 def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
@@ -56,40 +46,16 @@ def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
     return out
 
 
-def pooling_parameters(pooling: str, classes: int, n_groups: int) -> Pooling:
-    """Return the parameters of the loops, which are in C, ``core/pool.c``, and run without the GIL."""
-    return Pooling(classes, n_groups, pooling == "sum", INFORMATION_EXPONENT, GROUP_EXPONENT, PRIOR_WEIGHT)
+def pooling_parameters(pooling: str) -> Pooling:
+    """Return the parameters of the loops, which are in C, ``core/score.c``, and run without the GIL."""
+    return Pooling(pooling == "sum", INFORMATION_EXPONENT, GROUP_EXPONENT, PRIOR_WEIGHT)
 
 
-def pool(
-    log_likelihoods: np.ndarray,
-    occurrences: np.ndarray | None,
-    indptr: np.ndarray,
-    log_prior: np.ndarray,
-    groups: np.ndarray,
-    pooling: str = "mean",
-) -> Pooled:
-    """Pool the evidence of n messages.
-
-    ``log_likelihoods`` (C, nnz) are log p(token | class) of the messages' tokens, message after message.
-    ``occurrences`` (nnz,) are the tokens' counts in their messages; None means 1. ``indptr`` (n + 1,) are the messages'
-    bounds. ``log_prior`` (C,) is added by "sum" and ignored by "mean", because the calibration contains the shares of
-    the classes. ``groups`` (nnz,) are the numbers of the tokens' groups, from 0.
-
-    >>> log_p, repeats, indptr = np.log([[.5, .1], [.1, .5]]), np.array([2, 1]), np.array([0, 2])
-    >>> pool(log_p, repeats, indptr, np.log([.5, .5]), np.array([0, 0]), pooling="sum").scores.round(3)
-    array([[-4.382, -5.991]])
-    """
-    n, is_sum = len(indptr) - 1, pooling == "sum"
-    scores = np.zeros((n, len(log_likelihoods))) + (log_prior if is_sum else 0)
-    groups = groups.astype(np.int8, copy=False)
-    parameters = pooling_parameters(pooling, len(log_likelihoods), int(groups.max(initial=0)) + 1)
-    counts = None if occurrences is None else np.ascontiguousarray(occurrences, np.int64)
-    weights, votes = pool_rows(
-        parameters, np.ascontiguousarray(log_likelihoods, np.float64), counts, indptr, groups, scores
-    )
-    kept_shares = np.sign(np.diff(indptr)) if is_sum else votes**4 / (votes**4 + SUFFICIENT_VOTES**4)
-    return Pooled(scores, weights, kept_shares.astype(float))
+def kept_shares(votes: np.ndarray, pooling: str) -> np.ndarray:
+    """Return s (n,) from V: from 0 (none of the tokens is in the model) to 1. Sums keep all if they have a token."""
+    if pooling == "sum":
+        return np.sign(votes)
+    return votes**4 / (votes**4 + SUFFICIENT_VOTES**4)
 
 
 def towards_prior(probabilities: np.ndarray, documents: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -29,7 +29,6 @@ from spamnb.formulas.correction import (
     Problem,
     add_first_class,
 )
-from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.trust import DOUBTFUL
 from spamnb.learners.learner import BatchScores, CorrectionFit, Fit, Learner, NewMessage
 from spamnb.learners.naive_bayes import NaiveBayes
@@ -118,16 +117,7 @@ class Corrected(Learner):
     # -- on the store ----------------------------------------------------------------------------------------
 
     def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        counts = store.look_up(tokens)
-        uncorrected = self.naive_bayes.score_counts(store, tokens, rows, counts)
-        indptr, ids = uncorrected.rows.indptr, uncorrected.rows.ids
-        # Each of a message's n tokens has the value 1/√n, where n includes tokens that are not in the model.
-        values = UNIT / np.sqrt(np.maximum(np.diff(rows.indptr), 1))
-        correction = np.take(counts.weights, ids, axis=1) * np.repeat(values, np.diff(indptr))
-        scale = offset_scale(len(correction))
-        scores = scale * uncorrected.scores + row_sums(correction, indptr).T
-        weights = scale * uncorrected.weights + correction
-        return uncorrected._replace(scores=scores, weights=weights, correction=correction)
+        return self.naive_bayes.score(store, tokens, rows, offset_scale(len(store.totals().classes)))
 
     def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
         """Fit the messages whose labels are trusted, and then, for each of them, one hard example again."""

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.core.pool import LeftOut
-from spamnb.counts.class_counts import ClassCounts, ClassTotals, TokenCounts
-from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
-from spamnb.formulas.pooling import Pooled, pool, pooling_parameters
+from spamnb.core.score import MAX_COUNT, ScoreModel
+from spamnb.counts.class_counts import ClassCounts, ClassTotals
+from spamnb.formulas.correction import UNIT
+from spamnb.formulas.naive_bayes import all_absent_log_probability
+from spamnb.formulas.pooling import kept_shares, pooling_parameters
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.learner import BatchScores, Fit, Learner
 from spamnb.reader.evidence import GROUPS
-from spamnb.reader.rows import CsrRows, take_tokens
+from spamnb.reader.rows import CsrRows
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
@@ -35,27 +36,30 @@ BATCH_MESSAGES = 256  # messages scored together: the counts of their tokens fit
 class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
-    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        return self.score_counts(store, tokens, rows, store.look_up(tokens))
+    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows, scale: float | None = None) -> BatchScores:
+        """Score n messages. With ``scale``, a factor of naive Bayes' scores, also add the correction of the model."""
+        settings, totals, known = self.settings, store.totals(), store.look_up(tokens)
+        shape = len(tokens), len(totals.classes)
+        counts, groups = np.zeros(shape, np.uint32), np.full(len(tokens), -1, np.int8)
+        by_class = known.occurrences if settings.model_type == "multinomial" else known.document_counts
+        counts[known.positions] = np.minimum(by_class, MAX_COUNT).T
+        groups[known.positions] = known.groups
+        correction: tuple[Any, ...] = ()
+        if scale is not None:
+            correction = np.zeros(shape, np.int64), scale, UNIT
+            correction[0][known.positions] = known.weights.T
+        cells = rows.indptr, rows.ids.astype(np.int32, copy=False), rows.counts.astype(np.int64, copy=False)
 
-    def score_counts(self, store: Store, tokens: Sequence[str], rows: CsrRows, counts: TokenCounts) -> BatchScores:
-        """Score messages with the ``counts`` that the store returned for ``tokens``."""
-        settings, totals = self.settings, store.totals()
-        model_rows = rows.select(counts.positions, len(tokens))
-        by_token = self._log_likelihoods(totals, counts.document_counts, counts.occurrences)
-        log_likelihoods = np.take(by_token, model_rows.ids, axis=1)
-        groups = counts.groups[model_rows.ids]
+        def model(pooling: str, *correction: Any) -> ScoreModel:
+            intercepts = self._intercepts(pooling, totals, store.frequencies)
+            return self._model(pooling, totals, counts, groups, intercepts, *correction)
 
-        def pool_by(pooling: str) -> Pooled:
-            intercept = np.zeros(len(totals.classes))  # a mean over tokens has no intercept
-            if pooling == "sum":
-                intercept = self._intercept(totals, store.frequencies() if settings.model_type == "bernoulli" else ())
-            return self._pool(log_likelihoods, model_rows, intercept, groups, pooling)
-
-        pooled = pool_by(settings.pooling)
+        scores, votes, weights, corrections = model(settings.pooling, *correction).score(*cells, with_weights=True)
+        shares = kept_shares(votes, settings.pooling)
         return BatchScores(
-            take_tokens(tokens, counts.positions), model_rows, *pooled, lambda: softmax(pool_by("sum").scores)
-        )
+            tokens, rows, scores, weights.T, shares, lambda: softmax(model("sum").score(*cells).scores),
+            None if corrections is None else corrections.T,
+        )  # fmt: skip
 
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
@@ -68,33 +72,23 @@ class NaiveBayes(Learner):
         counts = training_set.counts
         if len(counts.classes) < 2:
             return np.zeros((0, len(counts.classes)))
-        settings, totals, classes = self.settings, counts.totals(), len(counts.classes)
-        left_out = LeftOut(
-            pooling_parameters(settings.pooling, classes, len(GROUPS)), settings.model_type, settings.alpha,
-            totals.vocabulary_size, self._count_table(counts),
-            np.where(counts.document_frequency() == 1, np.int8(-1), training_set.tokens.groups),
-            totals.documents,
-            np.array(totals.occurrences if settings.model_type == "multinomial" else totals.document_counts),
-            np.array([self._log_prior(each) for each in totals.documents - np.eye(classes, dtype=np.int64)]),
-        )  # fmt: skip
-        return _score_messages(training_set, lambda batch: left_out.score(*batch.rows, batch.labels))
+        pooling, totals, classes = self.settings.pooling, counts.totals(), len(counts.classes)
+        groups = np.where(counts.document_frequency() == 1, np.int8(-1), training_set.tokens.groups)
+        log_priors = [self._log_prior(each) for each in totals.documents - np.eye(classes, dtype=np.int64)]
+        intercepts = np.array(log_priors) if pooling == "sum" else np.zeros((classes, classes))
+        model = self._model(pooling, totals, self._count_table(counts), groups, intercepts)
+        return _score_messages(training_set, lambda batch: model.score(*batch.rows, batch.labels).scores)
 
     def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray:
-        counts = others.counts
-        table, totals = self._count_table(counts), counts.totals()
-        # For each class {n: number of tokens that are in exactly n of its messages}, also for n = 0.
-        frequencies = [{0: totals.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
-        is_in_model = counts.document_frequency() > 0
-        groups = messages.tokens.groups
-        intercept = self._intercept(totals, frequencies)
+        counts, totals = others.counts, others.counts.totals()
+        groups = np.where(counts.document_frequency() == 0, np.int8(-1), messages.tokens.groups)
 
-        def score(batch: LabelledRows) -> np.ndarray:
-            rows = batch.rows.only(is_in_model[batch.rows.ids])
-            token_counts = np.ascontiguousarray(np.take(table, rows.ids, axis=0).T)
-            log_likelihoods = self._log_likelihoods(totals, token_counts, token_counts)
-            return self._pool(log_likelihoods, rows, intercept, groups[rows.ids]).scores
+        def frequencies() -> list[dict[int, int]]:
+            return [{0: totals.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
 
-        return _score_messages(messages, score)
+        intercepts = self._intercepts(self.settings.pooling, totals, frequencies)
+        model = self._model(self.settings.pooling, totals, self._count_table(counts), groups, intercepts)
+        return _score_messages(messages, lambda batch: model.score(*batch.rows).scores)
 
     def _scores_of_folds(self, training_set: TrainingSet) -> np.ndarray:
         """Return scores (n, C) of all messages by the messages of the other folds; (0, 1) if there is one class."""
@@ -118,39 +112,36 @@ class NaiveBayes(Learner):
             table[row.columns, column] = row.occurrences if is_multinomial else row.document_counts
         return table
 
-    def _log_likelihoods(self, totals: ClassTotals, document_counts: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
-        """Return log P(token | class) in nats, (C, k); for Bernoulli, the log-odds that the token is present.
-
-        ``document_counts`` (N_jc) and ``occurrences`` (T_jc), (C, k), are counts of k tokens; a model uses one of them.
-        """
-        if self.settings.model_type == "bernoulli":
-            return token_log_odds(document_counts, totals.documents, self.settings.alpha)
-        boolean = self.settings.model_type == "boolean"
-        sums = document_counts if boolean else occurrences
-        class_sums = totals.document_counts if boolean else totals.occurrences
-        total_alpha = self.settings.alpha * totals.vocabulary_size
-        return token_log_probability(sums, class_sums, total_alpha, self.settings.alpha)
+    def _model(
+        self, pooling: str, totals: ClassTotals, counts: np.ndarray, groups: np.ndarray, intercepts: np.ndarray,
+        *correction: Any,
+    ) -> ScoreModel:  # fmt: skip
+        """Return the model of tokens with ``counts`` (V, C) and ``groups`` (V,), −1 for tokens that are not in it."""
+        class_sums = totals.occurrences if self.settings.model_type == "multinomial" else totals.document_counts
+        return ScoreModel(
+            pooling_parameters(pooling), len(GROUPS), self.settings.model_type, self.settings.alpha,
+            totals.vocabulary_size, counts, groups,
+            np.ascontiguousarray(totals.documents), np.ascontiguousarray(class_sums), intercepts, *correction,
+        )  # fmt: skip
 
     def _log_prior(self, documents: np.ndarray) -> np.ndarray:
         """Return log P(c) in nats, (C,), finite."""
         return np.maximum(class_log_prior(documents), MIN_LOG_PRIOR)
 
-    def _intercept(self, totals: ClassTotals, frequencies: Sequence[Mapping[int, int]]) -> np.ndarray:
-        """Return log P(c), or log P(c, no token) for Bernoulli, in nats, (C,): the score of a message without tokens.
+    def _intercepts(
+        self, pooling: str, totals: ClassTotals, frequencies: Callable[[], Sequence[Mapping[int, int]]]
+    ) -> np.ndarray:
+        """Return the scores of a message without tokens, (1, C): log P(c), or log P(c, no token) for Bernoulli.
 
-        ``frequencies`` has {N_jc: number of tokens} for each class; only Bernoulli models need it.
+        A mean over tokens has no intercept. ``frequencies`` returns {N_jc: number of tokens} for each class. All
+        scores are in nats.
         """
+        if pooling != "sum":
+            return np.zeros((1, len(totals.documents)))
         log_prior = self._log_prior(totals.documents)
-        if self.settings.model_type != "bernoulli":
-            return log_prior
-        return log_prior + all_absent_log_probability(frequencies, totals.documents, self.settings.alpha)
-
-    def _pool(
-        self, log_likelihoods: np.ndarray, rows: CsrRows, intercepts: np.ndarray, groups: np.ndarray, pooling: str = ""
-    ) -> Pooled:
-        """Pool the evidence of n messages. The default is the pooling of the settings."""
-        counts = rows.counts if self.settings.model_type == "multinomial" else None
-        return pool(log_likelihoods, counts, rows.indptr, intercepts, groups, pooling or self.settings.pooling)
+        if self.settings.model_type == "bernoulli":
+            log_prior += all_absent_log_probability(frequencies(), totals.documents, self.settings.alpha)
+        return log_prior[None]
 
 
 def _score_messages(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:

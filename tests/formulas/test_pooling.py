@@ -1,5 +1,7 @@
-from itertools import pairwise
-from typing import NamedTuple
+"""Scores of messages, in C, against the textbook formulas and a model that is counted anew for each message."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -7,77 +9,150 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from spamnb.core.pool import LeftOut
+from spamnb.core.score import EVENT_MODELS, ScoreModel, Scores
+from spamnb.formulas.naive_bayes import token_log_odds, token_log_probability
 from spamnb.formulas.pooling import (
     GROUP_EXPONENT,
     INFORMATION_EXPONENT,
     POOLINGS,
     PRIOR_WEIGHT,
     SUFFICIENT_VOTES,
-    pool,
+    kept_shares,
     pooling_parameters,
 )
-from spamnb.reader.evidence import GROUPS
+
+TOKENS, N_GROUPS = 12, 3
+ALPHA, SCALE, UNIT = 0.3, 2.5, 2.0**-10
+GROUPS = np.arange(TOKENS) % N_GROUPS
 
 
-class Ragged(NamedTuple):
-    log_likelihoods: np.ndarray
+class Message(NamedTuple):
+    label: int
+    ids: np.ndarray
     occurrences: np.ndarray
-    indptr: np.ndarray
-    prior: np.ndarray
-    groups: np.ndarray
 
 
-def ragged(seed: int, classes: int, lengths: list[int]) -> Ragged:
+class Case(NamedTuple):
+    """A model that has learned messages, and other messages."""
+
+    event_model: str
+    pooling: str
+    classes: int
+    learned: list[Message]
+    new: list[Message]
+    intercepts: np.ndarray  # a row for each class that a message is left out of, and a row for new messages
+    corrections: np.ndarray | None
+
+
+def make_case(seed: int, event_model: str, pooling: str, classes: int, is_corrected: bool) -> Case:
     rng = np.random.default_rng(seed)
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    nnz = indptr[-1]
-    prior, groups = np.log(rng.dirichlet(np.ones(classes))), rng.integers(0, len(GROUPS), nnz)
-    return Ragged(rng.normal(-8, 3, (classes, nnz)), rng.integers(1, 5, nnz), indptr, prior, groups)
+
+    def make_message(label: int, tokens: int) -> Message:
+        length = rng.integers(0, 7)
+        return Message(label, rng.choice(tokens, length, replace=False), rng.integers(1, 5, length))
+
+    learned = [make_message(n % classes, TOKENS - 3) for n in range(3 * classes)]
+    intercepts = rng.normal(size=(classes + 1, classes))
+    corrections = rng.integers(-500, 500, (TOKENS, classes)) if is_corrected else None
+    new = [make_message(0, TOKENS) for _ in range(5)]
+    return Case(event_model, pooling, classes, learned, new, intercepts, corrections)
 
 
-RAGGED = st.builds(
-    ragged, st.integers(0, 10**6), st.integers(1, 5), st.lists(st.integers(0, 6), min_size=1, max_size=8)
-)
+CASES = st.builds(
+    make_case, st.integers(0, 10**6), st.sampled_from(EVENT_MODELS), st.sampled_from(POOLINGS),
+    st.sampled_from([1, 2, 3, 8]), st.booleans(),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
-@given(rows=RAGGED)
-def test_a_score_is_the_sum_of_what_its_tokens_gave(pooling: str, rows: Ragged) -> None:
-    scores, weights, _ = pool(*rows, pooling)
-    start = rows.prior if pooling == "sum" else 0
-    for i, (a, b) in enumerate(pairwise(rows.indptr)):
-        np.testing.assert_allclose(weights[:, a:b].sum(axis=1) + start, scores[i], atol=1e-9)
+def count(case: Case, messages: Sequence[Message]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the counts (V, C) of tokens, the number of messages (V,) with each token, and the messages per class."""
+    counts, frequency = np.zeros((TOKENS, case.classes), np.int64), np.zeros(TOKENS, int)
+    for message in messages:
+        counts[message.ids, message.label] += message.occurrences if case.event_model == "multinomial" else 1
+        frequency[message.ids] += 1
+    return counts, frequency, np.bincount([each.label for each in messages], minlength=case.classes)
 
 
-def test_mean_is_its_formula() -> None:
-    rows = ragged(3, 4, [5, 0, 9])
-    scores, _, shares = pool(*rows)
-    for i, (a, b) in enumerate(pairwise(rows.indptr)):
-        above, known = np.zeros((len(GROUPS), 4)), np.zeros(len(GROUPS))
-        for t in range(a, b):
-            told = rows.log_likelihoods[:, t]
-            w = (
-                rows.occurrences[t]
-                * (1 - entropy(np.exp(told) / np.exp(told).sum()) / np.log(4)) ** INFORMATION_EXPONENT
-            )
-            above[rows.groups[t]] += w * (told - told.mean())
-            known[rows.groups[t]] += w
-        means = above / np.where(known, known, 1)[:, None]
-        expected = known**GROUP_EXPONENT @ means / (PRIOR_WEIGHT + (known**GROUP_EXPONENT).sum())
-        np.testing.assert_allclose(scores[i], expected, atol=1e-12)
-        votes = (known**GROUP_EXPONENT).sum()
-        assert shares[i] == pytest.approx(1 - SUFFICIENT_VOTES**4 / (votes**4 + SUFFICIENT_VOTES**4))
+def score_by_formula(case: Case, message: Message, others: Sequence[Message]) -> tuple[np.ndarray, float, np.ndarray]:
+    """Return the scores (C,), the votes, and the correction's part of the scores, by a model of ``others``."""
+    counts, frequency, documents = count(case, others)
+    if case.event_model == "bernoulli":
+        log_p = token_log_odds(counts.T, documents, ALPHA)
+    else:
+        log_p = token_log_probability(counts.T, counts.sum(axis=0), ALPHA * np.count_nonzero(frequency), ALPHA)
+    scores, correction = np.zeros(case.classes), np.zeros(case.classes)
+    above, weights = np.zeros((N_GROUPS, case.classes)), np.zeros(N_GROUPS)
+    for token, occurrences in zip(message.ids, message.occurrences):
+        if not frequency[token]:
+            continue
+        repeats, log_likelihoods = occurrences if case.event_model == "multinomial" else 1, log_p[:, token]
+        if case.corrections is not None:
+            correction += case.corrections[token] * UNIT / np.sqrt(len(message.ids))
+        if case.pooling == "sum":
+            scores += repeats * log_likelihoods
+            weights[GROUPS[token]] += repeats
+        elif case.classes > 1:
+            q = np.exp(log_likelihoods - log_likelihoods.max())
+            information = 1 - entropy(q / q.sum()) / np.log(case.classes)
+            weight = repeats * max(information, 0) ** INFORMATION_EXPONENT
+            above[GROUPS[token]] += weight * (log_likelihoods - log_likelihoods.mean())
+            weights[GROUPS[token]] += weight
+    group_votes = weights**GROUP_EXPONENT
+    if case.pooling == "mean":
+        means = above / np.where(weights, weights, 1)[:, None]
+        scores = group_votes @ means / (PRIOR_WEIGHT + group_votes.sum())
+    return SCALE * scores + correction, group_votes.sum(), correction
 
 
-LEFT_OUT = {
+def score_in_c(case: Case, messages: Sequence[Message], are_learned: bool) -> Scores:
+    counts, frequency, documents = count(case, case.learned)
+    bounds = np.cumsum([0, *(len(each.ids) for each in messages)])
+    return ScoreModel(
+        pooling_parameters(case.pooling), N_GROUPS, case.event_model, ALPHA, int(np.count_nonzero(frequency)),
+        counts.astype(np.uint32), np.where(frequency > are_learned, GROUPS, -1).astype(np.int8), documents,
+        counts.sum(axis=0), case.intercepts[:-1] if are_learned else case.intercepts[-1:],
+        case.corrections, SCALE, UNIT,
+    ).score(
+        bounds, np.concatenate([each.ids for each in messages]).astype(np.int32),
+        np.concatenate([each.occurrences for each in messages]),
+        np.array([each.label for each in messages]) if are_learned else None, with_weights=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("are_learned", [True, False])
+@given(case=CASES)
+def test_scores_are_their_formulas_by_a_model_of_the_other_messages(case: Case, are_learned: bool) -> None:
+    messages = case.learned if are_learned else case.new
+    scores, votes, weights, corrections = score_in_c(case, messages, are_learned)
+    begin = 0
+    for i, message in enumerate(messages):
+        others = [each for each in case.learned if each is not message]
+        expected, expected_votes, correction = score_by_formula(case, message, others)
+        intercepts = case.intercepts[message.label if are_learned else -1]
+        np.testing.assert_allclose(scores[i], expected + intercepts, atol=1e-9)
+        assert votes[i] == pytest.approx(expected_votes, abs=1e-9)
+        cells = slice(begin, begin := begin + len(message.ids))
+        np.testing.assert_allclose(weights[cells].sum(axis=0), expected, atol=1e-9)
+        if corrections is not None:
+            np.testing.assert_allclose(corrections[cells].sum(axis=0), correction, atol=1e-9)
+
+
+def test_a_share_of_the_log_odds_is_kept() -> None:
+    votes = np.array([0, 1.5, 40])
+    shares = kept_shares(votes, "mean")
+    np.testing.assert_allclose(shares, 1 - SUFFICIENT_VOTES**4 / (votes**4 + SUFFICIENT_VOTES**4))
+    assert kept_shares(votes, "sum").tolist() == [0, 1, 1]
+
+
+MODEL = {
     "counts": np.array([[2, 3], [1, 0], [0, 4]], np.uint32),
-    "token_groups": np.array([0, -1, 0], np.int8),
+    "groups": np.array([0, -1, 0], np.int8),
     "documents": np.array([2, 4]),
     "totals": np.array([3, 7]),
-    "log_priors": np.zeros((2, 2)),
+    "intercepts": np.zeros((2, 2)),
+    "corrections": np.zeros((3, 2), np.int64),
 }
-MESSAGES = {
+ROWS = {
     "bounds": np.array([0, 2, 2]),
     "ids": np.array([0, 1], np.int32),
     "occurrences": np.array([1, 1]),
@@ -85,17 +160,10 @@ MESSAGES = {
 }
 
 
-def left_out_scores(**changes: np.ndarray) -> np.ndarray:
-    model = {name: changes.get(name, value) for name, value in LEFT_OUT.items()}
-    left_out = LeftOut(pooling_parameters("mean", 2, 1), "boolean", 1.0, 3, **model)
-    return left_out.score(**{name: changes.get(name, value) for name, value in MESSAGES.items()})
-
-
-def test_a_message_is_scored_by_the_counts_without_it() -> None:
-    log_likelihoods = np.log([[(1 + 1) / (1 + 2)], [(3 + 1) / (7 + 2)]])  # the token that it has alone is not counted
-    expected = pool(log_likelihoods, None, np.array([0, 1, 1]), np.zeros(2), np.zeros(1, np.int8)).scores
-    assert expected[0].any()
-    np.testing.assert_allclose(left_out_scores()[0], expected[0], atol=1e-15)
+def score_changed(**changes: Any) -> Scores:
+    model = {name: changes.get(name, value) for name, value in MODEL.items()}
+    rows = {name: changes.get(name, value) for name, value in ROWS.items()}
+    return ScoreModel(pooling_parameters("mean"), 1, "boolean", 1.0, 3, **model).score(**rows)
 
 
 @pytest.mark.parametrize(
@@ -108,24 +176,29 @@ def test_a_message_is_scored_by_the_counts_without_it() -> None:
         {"bounds": np.array([0, 2, 3])},
         {"bounds": np.array([1, 2, 2])},
         {"bounds": np.array([0, 2])},
+        {"bounds": np.zeros(0, np.int64)},
         {"labels": np.array([0, 2])},
         {"labels": np.array([-1, 0])},
         {"occurrences": np.array([1])},
-        {"token_groups": np.array([0, 1, 0], np.int8)},
-        {"token_groups": np.array([0, -2, 0], np.int8)},
+        {"groups": np.array([0, 1, 0], np.int8)},
+        {"groups": np.array([0, -2, 0], np.int8)},
+        {"groups": np.array([0, -1, 0])},
         {"counts": np.zeros((3, 3), np.uint32)},
         {"counts": np.zeros((1, 2), np.uint32)},
         {"documents": np.array([2])},
         {"totals": np.array([3, 1, 1])},
-        {"log_priors": np.zeros((2, 3))},
+        {"corrections": np.zeros((3, 1), np.int64)},
+        {"intercepts": np.zeros((2, 3))},
+        {"intercepts": np.zeros((0, 2))},
+        {"intercepts": np.zeros((1, 2))},  # there are labels
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(changes: dict[str, np.ndarray]) -> None:
-    with pytest.raises(ValueError, match=r"library expects|out of bounds|outside of the array"):
-        left_out_scores(**changes)
+    assert score_changed().scores[0].any()
+    with pytest.raises(ValueError, match=r"library expects|out of bounds|outside of the array|each class"):
+        score_changed(**changes)
 
 
-@pytest.mark.parametrize("group", [-1, 128])
-def test_groups_that_cannot_be_are_refused(group: int) -> None:
-    with pytest.raises(ValueError, match="out of bounds"):
-        pool(np.zeros((2, 1)), None, np.array([0, 1]), np.zeros(2), np.array([group]))
+def test_an_exponent_that_is_no_number_of_halves_is_refused() -> None:
+    with pytest.raises(ValueError, match="halves"):
+        ScoreModel(pooling_parameters("mean")._replace(information_exponent=1.2), 1, "boolean", 1.0, 3, **MODEL)

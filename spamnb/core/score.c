@@ -1,0 +1,169 @@
+#include "score.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A token of a message that is in the model. position: of its cell. weight: the factor of its log-likelihoods. */
+struct known_token {
+    size_t position, id, group;
+    double weight;
+};
+
+/* Memory for one message: its tokens, a row of log-likelihoods for each of them, numbers of groups and of classes. */
+struct scratch {
+    struct known_token *tokens;
+    double *log_likelihoods, *group_weights, *shares, *log_totals;
+};
+
+static size_t longest_row(const struct score_rows *rows) {
+    int64_t longest = 0;
+    for (size_t i = 0; i < rows->n_messages; i++)
+        if (rows->bounds[i + 1] - rows->bounds[i] > longest)
+            longest = rows->bounds[i + 1] - rows->bounds[i];
+    return (size_t)longest;
+}
+
+/* Returns the information about the class in a token: 1 - H/log C, where H is the entropy of the classes' posterior. */
+static inline double information(const double *log_likelihoods, size_t classes, double inverse_log_classes) {
+    double top = log_likelihoods[0], total = 0.0, sum = 0.0;
+    if (classes < 2)
+        return 0.0;
+    if (classes == 2) { /* the larger exponent is 0, and needs no exp */
+        sum = -fabs(log_likelihoods[0] - log_likelihoods[1]);
+        total = exp(sum);
+        sum *= total;
+        total += 1;
+    } else {
+        for (size_t k = 1; k < classes; k++)
+            if (log_likelihoods[k] > top)
+                top = log_likelihoods[k];
+        for (size_t k = 0; k < classes; k++) {
+            double shifted = log_likelihoods[k] - top, q = exp(shifted);
+            total += q;
+            sum += q * shifted;
+        }
+    }
+    double share = 1 - (log(total) - sum / total) * inverse_log_classes;
+    return share < 0 ? 0.0 : share > 1 ? 1.0 : share;
+}
+
+static inline double log_of_count(const struct score_model *model, int64_t count) {
+    return (uint64_t)count < model->n_logs ? model->logs[count] : log((double)count + model->alpha);
+}
+
+/* Writes the tokens of message i that are in the model, and their log-likelihoods; by the model without the message, if
+ * the model has learned it. Returns the number of these tokens. */
+static size_t compute_likelihoods(const struct score_model *model, const struct score_rows *rows, size_t i,
+                                  const struct scratch *scratch) {
+    size_t begin = (size_t)rows->bounds[i], end = (size_t)rows->bounds[i + 1], n = 0, classes = model->n_classes;
+    size_t label = rows->labels ? (size_t)rows->labels[i] : classes;
+    bool is_multinomial = model->event_model == MULTINOMIAL_MODEL;
+    int64_t total = 0, vocabulary_size = model->vocabulary_size;
+    for (size_t j = begin; j < end; j++) {
+        size_t id = (size_t)rows->ids[j];
+        int8_t group = model->groups[id];
+        double occurrences = is_multinomial ? (double)rows->occurrences[j] : 1.0;
+        __builtin_prefetch(&model->counts[id * classes]);
+        total += (int64_t)occurrences;
+        scratch->tokens[n] = (struct known_token){j, id, (size_t)group, occurrences};
+        n += group >= 0;
+    }
+    if (rows->labels) /* the model without the message lacks the tokens that no other message has */
+        vocabulary_size -= (int64_t)(end - begin - n);
+    for (size_t k = 0; k < classes; k++) {
+        int64_t others = model->totals[k] - (k == label) * total;
+        scratch->log_totals[k] = log((double)others + model->alpha * (double)vocabulary_size);
+    }
+    for (size_t c = 0; c < n; c++) {
+        const struct known_token *token = &scratch->tokens[c];
+        double *log_likelihoods = scratch->log_likelihoods + c * classes;
+        for (size_t k = 0; k < classes; k++) {
+            int64_t own = k == label, count = model->counts[token->id * classes + k] - own * (int64_t)token->weight;
+            log_likelihoods[k] = log_of_count(model, count);
+            log_likelihoods[k] -= model->event_model == BERNOULLI_MODEL
+                                      ? log_of_count(model, model->documents[k] - own - count)
+                                      : scratch->log_totals[k];
+        }
+    }
+    return n;
+}
+
+/* Computes the weights of n tokens, which are their occurrences before the call. Returns the votes. */
+static double compute_weights(const struct score_model *model, size_t n, const struct scratch *scratch) {
+    size_t classes = model->n_classes;
+    double votes = 0.0, inverse_log_classes = 1 / log((double)classes);
+    for (size_t g = 0; g < model->n_groups; g++)
+        scratch->group_weights[g] = 0.0;
+    for (size_t c = 0; c < n; c++) {
+        struct known_token *token = &scratch->tokens[c];
+        if (!model->is_sum) {
+            double root = sqrt(information(scratch->log_likelihoods + c * classes, classes, inverse_log_classes));
+            for (size_t h = 0; h < model->information_halves; h++)
+                token->weight *= root;
+        }
+        scratch->group_weights[token->group] += token->weight;
+    }
+    for (size_t g = 0; g < model->n_groups; g++) {
+        double weight = scratch->group_weights[g];
+        scratch->shares[g] = weight > 0 ? pow(weight, model->group_exponent) : 0.0;
+        votes += scratch->shares[g];
+    }
+    if (model->is_sum)
+        return votes;
+    for (size_t g = 0; g < model->n_groups; g++)
+        if (scratch->shares[g] > 0)
+            scratch->shares[g] /= scratch->group_weights[g] * (model->prior_weight + votes);
+    for (size_t c = 0; c < n; c++)
+        scratch->tokens[c].weight *= scratch->shares[scratch->tokens[c].group];
+    return votes;
+}
+
+/* Adds the evidence of n tokens to the scores of message i. */
+static void add_evidence(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
+                         const struct scratch *scratch) {
+    size_t classes = model->n_classes, length = (size_t)(rows->bounds[i + 1] - rows->bounds[i]);
+    double *scores = rows->scores + i * classes, per_class = 1 / (double)classes;
+    double nats = length ? model->unit / sqrt((double)length) : 0.0; /* the length counts unknown tokens, too */
+    for (size_t c = 0; c < n; c++) {
+        const struct known_token *token = &scratch->tokens[c];
+        const double *log_likelihoods = scratch->log_likelihoods + c * classes;
+        double mean = 0.0, weight = token->weight * model->scale;
+        if (!model->is_sum) {
+            for (size_t k = 0; k < classes; k++)
+                mean += log_likelihoods[k];
+            mean *= per_class;
+        }
+        for (size_t k = 0; k < classes; k++) {
+            double correction = model->corrections ? (double)model->corrections[token->id * classes + k] * nats : 0.0;
+            double added = (log_likelihoods[k] - mean) * weight + correction;
+            scores[k] += added;
+            if (rows->weights)
+                rows->weights[token->position * classes + k] = added;
+            if (rows->correction_weights)
+                rows->correction_weights[token->position * classes + k] = correction;
+        }
+    }
+}
+
+bool score_messages(const struct score_model *model, const struct score_rows *rows) {
+    size_t classes = model->n_classes, longest = longest_row(rows) + 1;
+    double *numbers = calloc(longest * classes + 2 * model->n_groups + classes, sizeof *numbers);
+    struct known_token *tokens = calloc(longest, sizeof *tokens);
+    if (numbers && tokens) {
+        struct scratch scratch = {.tokens = tokens, .log_likelihoods = numbers};
+        scratch.group_weights = scratch.log_likelihoods + longest * classes;
+        scratch.shares = scratch.group_weights + model->n_groups;
+        scratch.log_totals = scratch.shares + model->n_groups;
+        for (size_t i = 0; i < rows->n_messages; i++) {
+            const double *intercepts = model->intercepts + (rows->labels ? (size_t)rows->labels[i] * classes : 0);
+            for (size_t k = 0; k < classes; k++)
+                rows->scores[i * classes + k] = intercepts[k];
+            size_t n = compute_likelihoods(model, rows, i, &scratch);
+            rows->votes[i] = compute_weights(model, n, &scratch);
+            add_evidence(model, rows, i, n, &scratch);
+        }
+    }
+    free(numbers);
+    free(tokens);
+    return numbers && tokens;
+}
