@@ -8,14 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
+from spamnb.errors import Outdated, SpamnbError
 from spamnb.reader.message import digest as digest_of
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import one_message
 from spamnb.store.records import read_learned
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import count_not_stored, decompress, read_stored_messages, write_stored_limit
+from spamnb.store.stored_messages import (
+    count_not_stored,
+    count_outdated,
+    decompress,
+    read_stored_messages,
+    write_stored_limit,
+)
 
 
 class Relearning:
@@ -29,11 +35,14 @@ class Relearning:
         self._failed: set[bytes] = set()  # digests of messages that could not be learned
         self._learned: dict[bytes, tuple[str, bytes]] = {}  # by digest: class, and digest in the new model
         self.n_not_stored = 0  # messages that the replaced model learned one by one and does not store
+        self.n_outdated = 0  # messages that a model of an older format learned one by one
         self._has_model = path.exists()
         try:
             if self._has_model:
                 with Store.open(path) as old:
                     self.n_not_stored = count_not_stored(old)
+        except Outdated:
+            self._has_model, self.n_outdated = False, count_outdated(path)
         except SpamnbError:  # not a readable model; atomic_replace raises an error if the file must stay
             self._has_model = False
 
@@ -55,6 +64,12 @@ class Relearning:
         """Yield lines with the numbers of messages that were learned again and that were not."""
         if self._learned:
             yield f"learned again: {pluralize(self.count, 'message')} that the replaced model had learned one by one"
+        if self.n_outdated:
+            lost = pluralize(self.n_outdated, "message")
+            yield (
+                f"lost: {lost} that the replaced model had learned one by one, because this version cannot read its"
+                " format; teach those that are not in the sources again"
+            )
         if self.n_not_stored:
             lost = pluralize(self.n_not_stored, "message")
             yield (

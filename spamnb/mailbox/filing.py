@@ -155,6 +155,7 @@ class Filing:
         new_messages: dict[MailboxMessage, MailboxMessage | None] = {message: message for message, _ in messages}
         if target is None:
             self.record.add_classified(messages)
+            self.record.add_staying([message for message, _ in messages])
         else:  # the notes are in the record before the move, so that the run after a kill can write the journal
             notes = {message: encode_entry(entry) for message, entry in entries.items()}
             new_messages = self.record.move(messages, target, notes)

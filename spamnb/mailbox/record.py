@@ -152,6 +152,12 @@ class MailboxRecord(Database):
             self.executemany("INSERT OR REPLACE INTO new_mail VALUES (?, 1)", rows)
             self.executemany("INSERT OR IGNORE INTO classified VALUES (?)", [(digest,) for _, digest in messages])
 
+    def add_staying(self, messages: Sequence[MailboxMessage]) -> None:
+        """Record that classified messages stay outside of Junk, and so a later move is a person's."""
+        identities = [identity for _, identity in self.mailbox.identities(messages) if isinstance(identity, bytes)]
+        with self.writing():
+            self.executemany("INSERT OR IGNORE INTO sides VALUES (?, 0)", [(identity,) for identity in identities])
+
     # -- moves of the program --------------------------------------------------------------------------------
 
     def move(

@@ -269,6 +269,10 @@ def _replace(fresh: Path, target: Path, catch_up: Callable[[Store], None]) -> No
         Store.connect(target, writable=True) as store,
         store._translate_errors(),
     ):
-        store.execute("PRAGMA journal_mode = WAL")  # otherwise readers and ``catch_up`` would wait
+        sizes = [database.execute("PRAGMA page_size").fetchone() for database in (source, store)]
+        # Without write-ahead mode, readers and ``catch_up`` would wait. Files of older formats have pages of another
+        # size, which SQLite cannot change in this mode.
+        store.execute(f"PRAGMA journal_mode = {'WAL' if sizes[0] == sizes[1] else 'DELETE'}")
         source.copy_to(store, pages=COPIED_PAGES, progress=report_progress)
+        store.execute("PRAGMA journal_mode = WAL")
         store.execute("PRAGMA wal_checkpoint(TRUNCATE)")

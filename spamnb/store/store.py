@@ -172,7 +172,8 @@ class Store(Database):
                 )
             if version < FORMAT:
                 raise Outdated(
-                    f"{self.path}: made by an older spamnb (format {version}), and cannot be read; train again"
+                    f"{self.path}: made by an older spamnb (format {version}), and cannot be read;"
+                    " 'spamnb train --force' replaces it"
                 )
             # A view, trigger, index, generated column or constraint of a hostile file could compute without end.
             statements = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()

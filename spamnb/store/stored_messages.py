@@ -12,6 +12,7 @@ import stat
 import time
 import zlib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.errors import Damaged
@@ -165,6 +166,18 @@ def count_not_stored(store: Store) -> int:
             f"SELECT count(*) FROM messages WHERE json_type(facts, '$.bins') NOT NULL AND digest NOT IN ({stored})"  # noqa: S608
         )
         return store.execute(learned).fetchone()[0]
+
+
+def count_outdated(path: Path) -> int:
+    """Return how many messages a model of an older format learned one by one; 0 if its table has another form."""
+    with Store.connect(path, writable=False) as old, old.reading():
+        columns = [name for (name,) in old.execute("SELECT name FROM pragma_table_xinfo('messages')")]
+        # Only tables are read, because a view could compute without end.
+        is_table = old.execute("SELECT 1 FROM sqlite_schema WHERE name = 'messages' AND type = 'table'").fetchone()
+        if not is_table or not {"taught", "facts"}.intersection(columns):
+            return 0
+        is_learned = "taught" if "taught" in columns else "json_type(facts, '$.bins') NOT NULL"
+        return old.execute(f"SELECT count(*) FROM messages WHERE {is_learned}").fetchone()[0]  # noqa: S608 (constants)
 
 
 def _append(store: Store, message: StoredMessage) -> None:

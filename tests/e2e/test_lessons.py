@@ -1,6 +1,8 @@
 """Lessons that last: through train --force, another type of model and two versions of the tokens."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from mail import export_lines, mail, message, without_calibration, without_corre
 
 from spamnb.classifier import Classifier
 from spamnb.settings import TOKENS_VERSION
+from spamnb.store.database import APPLICATION_ID
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import decompress, read_stored_messages
 
@@ -53,6 +56,28 @@ def model(tmp_path: Path) -> Path:
 
 
 LESSONS = [("spam", message("spam", 70)), ("ham", message("ham", 71))]
+
+
+@pytest.mark.parametrize(("version", "page_bytes"), [(5, 4096), (8, 1024)])
+def test_train_replaces_an_older_format_and_counts_the_lessons_that_are_lost(
+    model: Path, tmp_path: Path, version: int, page_bytes: int
+) -> None:
+    old = tmp_path / "old"
+    with closing(sqlite3.connect(old)) as database:
+        for name, value in {"page_size": page_bytes, "application_id": APPLICATION_ID, "user_version": version}.items():
+            database.execute(f"PRAGMA {name} = {value}")
+        database.executescript(
+            "PRAGMA journal_mode = WAL;"
+            "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER, taught INTEGER, bins TEXT) WITHOUT ROWID;"
+            "INSERT INTO messages VALUES (x'01', 1, 1, '[3]'), (x'02', 2, 1, '[4]'), (x'03', 2, 0, NULL)"
+        )
+    assert "made by an older spamnb" in refused("upgrade", "-m", old)
+    made = run("train", "--force", "-m", old, tmp_path / "mail")
+    assert made.exit_code == 0, made.output
+    assert "spamnb: lost: 2 messages that the replaced model had learned one by one" in made.stderr
+    output_of("train", "-m", tmp_path / "new", tmp_path / "mail")
+    assert content(old) == content(tmp_path / "new")
+    output_of("learn", "-m", old, "spam", stdin=message("spam", 72))
 
 
 def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Path, tmp_path: Path) -> None:

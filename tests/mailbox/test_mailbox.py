@@ -103,6 +103,19 @@ def test_moves_by_a_person_are_lessons_and_others_are_not(person: Person):
     assert {flags for places in person.mail().values() for _, flags in places} == {""}
 
 
+@every_kind
+def test_a_move_between_sort_and_the_first_watch_is_a_lesson(person: Person):
+    person.arrive(range(710, 712))
+    assert person.sort().exit_code == 0
+    assert person.where() == sides(range(710, 712))
+    person.move(key("ham", 710), "INBOX", "Junk")  # sort left it there
+    person.move(key("spam", 711), "Junk", "INBOX")  # sort moved it there
+    first = person.watch()
+    assert first.exit_code == 0 and fields(first) == [["learned", "ham"], ["learned", "spam"]]
+    assert learned_class(person.model, message("ham", 710)) == "spam"
+    assert person.watch().output == ""
+
+
 def test_a_message_on_both_sides_is_no_lesson_yet(person: Person):
     person.deliver(message("spam", 800))
     assert person.watch().exit_code == 0
