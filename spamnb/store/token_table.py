@@ -56,18 +56,20 @@ class SharedTable:
         """Remember the rows that changed between two revisions of the file."""
         if sum(figures.size for _, figures in rows) > MAX_CHANGED_FIGURES:
             return
-        self._changes[revision] = old_revision, rows
-        while len(self._changes) > MAX_REVISIONS:
-            del self._changes[next(iter(self._changes))]
+        with self._lock:
+            self._changes[revision] = old_revision, rows
+            while len(self._changes) > MAX_REVISIONS:
+                del self._changes[next(iter(self._changes))]
 
     def list_changes(self, first: bytes | None, last: bytes | None) -> list[Rows] | None:
         """Return the rows that changed between two revisions, the latest last; None if a change is not in memory."""
         changes: list[Rows] = []
-        while last is not None and last in self._changes:
-            last, rows = self._changes[last]
-            changes = rows + changes
-            if last == first:
-                return changes
+        with self._lock:
+            while last is not None and last in self._changes:
+                last, rows = self._changes[last]
+                changes = rows + changes
+                if last == first:
+                    return changes
         return None
 
     def read(self, database: Database, sums: np.ndarray) -> tuple[np.ndarray, Cells]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from spamnb.errors import Locked, SpamnbError
 from spamnb.journal.journal import Correction
 from spamnb.mail_result import classify_mail, classify_mails
 from spamnb.reader.message import digest
-from spamnb.serve.batches import MAX_BATCH, MAX_BATCH_BYTES, Batches, compute_results
+from spamnb.serve.batches import MAX_BATCH, MAX_BATCH_BYTES, MIN_BATCH, MIN_BATCH_BYTES, Batches, compute_results
 from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.users import Models
 from spamnb.serve.wire import Request
@@ -82,6 +83,76 @@ def test_a_batch_is_bounded() -> None:
     assert [len(batch) for batch in batches] == [MAX_BATCH, MAX_BATCH, 1] and set(results) == {30}
     _, batches = worked_on([Number(2, bytes(MAX_BATCH_BYTES))] * 3)
     assert [len(batch) for batch in batches] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+def test_all_threads_work_at_the_same_time(n_threads: int) -> None:
+    all_work = threading.Barrier(n_threads, timeout=30)
+    sizes: list[int] = []
+
+    def wait_for_the_others(batch: list[Number]) -> list[int]:
+        if batch[0].value < 32:
+            all_work.wait()
+        sizes.append(len(batch))
+        return [each.value for each in batch]
+
+    async def all_results() -> list[int]:
+        threads = Batches(wait_for_the_others, lambda number: None, n_threads, "test")
+        together = await asyncio.gather(*(threads.result(Number(value)) for value in range(32)))
+        again = [await threads.result(Number(value)) for value in range(32, 36)]  # by threads that slept
+        threads.shutdown()
+        return together + again
+
+    assert asyncio.run(all_results()) == list(range(36))
+    assert sizes == [32 // n_threads] * n_threads + [1] * 4  # equal shares
+
+
+def test_short_tasks_are_not_divided_into_small_batches_and_long_ones_are() -> None:
+    assert share_of([Number(0)] * 10) == [MIN_BATCH, 2]
+    assert share_of([Number(0, bytes(MIN_BATCH_BYTES))] * 10) == [3, 3, 2, 2]
+
+
+def share_of(tasks: list[Number]) -> list[int]:
+    """Return the sizes of the batches in which four threads take these tasks, which arrive together."""
+    sizes: list[int] = []
+    all_taken = threading.Event()
+
+    def wait(batch: list[Number]) -> list[int]:
+        sizes.append(len(batch))
+        if sum(sizes) == len(tasks):
+            all_taken.set()
+        assert all_taken.wait(30)
+        return [0] * len(batch)
+
+    async def all_results() -> None:
+        threads = Batches(wait, lambda number: None, 4, "test")
+        await asyncio.gather(*map(threads.result, tasks))
+        threads.shutdown()
+
+    asyncio.run(all_results())
+    return sorted(sizes, reverse=True)
+
+
+def test_each_task_gets_its_own_result_from_whichever_thread() -> None:
+    worked_on, names = [], set()
+
+    def square(batch: list[Number]) -> list[int]:
+        worked_on.extend(each.value for each in batch)
+        names.add(threading.current_thread().name)
+        time.sleep(0.0001)  # lets the other threads run
+        return [each.value**2 for each in batch]
+
+    async def ask_in_turn(threads: Batches[int], first: int) -> None:
+        for value in range(first, first + 100):
+            assert await threads.result(Number(value)) == value**2
+
+    async def ask_all() -> None:
+        threads = Batches(square, lambda number: number.value % 3, 4, "test")
+        await asyncio.gather(*(ask_in_turn(threads, 100 * client) for client in range(16)))
+        threads.shutdown()
+
+    asyncio.run(ask_all())
+    assert sorted(worked_on) == list(range(1600)) and len(names) == 4
 
 
 def test_scores_are_the_same_in_any_company(model: Path) -> None:

@@ -2,6 +2,7 @@
 
 import random
 import tempfile
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -105,3 +106,23 @@ def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: li
             assert counts(store) == counts(oracle)
             assert list(export(store)) == list(export(oracle))
             store.close()
+
+
+def test_changes_are_not_evicted_while_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_table, "MAX_REVISIONS", 1)
+    table, adding = token_table.SharedTable(), []
+
+    class Changes(dict):  # type: ignore[type-arg]
+        def __contains__(self, revision: object) -> bool:
+            found = super().__contains__(revision)
+            if found and not adding:  # another thread learns now
+                adding.append(threading.Thread(target=table.add_change, args=(b"2", b"3", [])))
+                adding[0].start()
+                adding[0].join(0.2)
+            return found
+
+    table._changes = Changes()
+    table.add_change(b"1", b"2", [])
+    assert table.list_changes(b"1", b"2") == []
+    adding[0].join()
+    assert [*table._changes] == [b"3"]
