@@ -17,7 +17,10 @@ from spamnb.store.snapshot import create_empty
 from spamnb.store.store import Store
 
 SUFFIX = ".spamnb"
-MAX_OPEN_MODELS = 64  # users' models that a thread keeps open: each has a cache of up to 8 MB
+# What the open models of users may keep in memory. All threads of the server share these bounds equally.
+MAX_OPEN_MODELS = 192  # an open model takes 1 MB, and opening one 5 ms
+MAX_CACHED_TOKENS = 600_000  # of all these models, 100 to 300 bytes each
+CACHE_KB = 1024  # pages of a model's file that SQLite keeps
 MAX_MODELS = 10_000  # files in the folder, because a client with the right to teach can name any user
 # The name is part of a file's name: it has no separator, no dot or dash at the beginning, and no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
@@ -37,19 +40,27 @@ def is_name(user: str) -> bool:
 
 
 class Models:
-    """The open models of one thread, because connections are not shared between threads.
+    """The open models of one of ``n_threads`` threads, because connections are not shared between threads.
 
     Raise SpamnbError if the shared model cannot be opened.
     """
 
-    def __init__(self, shared: Path, folder: Path | None, *, writable: bool) -> None:
+    def __init__(self, shared: Path, folder: Path | None, *, writable: bool, n_threads: int = 1) -> None:
         self._folder = folder
         self._writable = writable
+        self._max_open, self._max_cached = max(MAX_OPEN_MODELS // n_threads, 1), MAX_CACHED_TOKENS // n_threads
         self._shared = Classifier.open(shared, writable=writable)
         self._user_models: OrderedDict[str, Classifier] = OrderedDict()  # by user, in the order of their last use
 
+    def has_model(self, user: str) -> bool:
+        """Return whether *user* has a model."""
+        return self._folder is not None and is_name(user) and (self._folder / (user + SUFFIX)).is_file()
+
     def for_classifying(self, user: str) -> Classifier:
-        """Return the model that classifies for *user*: the user's own model, or else the shared model."""
+        """Return the model that classifies for *user*: the user's own model, or else the shared model.
+
+        The model may be closed when the model of another user is asked for.
+        """
         return (self._open_user_model(user) if is_name(user) else None) or self._shared
 
     def find_for_learning(self, user: str) -> Classifier | None:
@@ -83,14 +94,21 @@ class Models:
         if self._folder is None:
             return None
         path, model = self._folder / (user + SUFFIX), self._user_models.pop(user, None)
-        if not path.is_file():  # a model that was removed must not classify
-            if model is not None:
-                model.close()
+        has_file = path.is_file()
+        # A model that was removed must not classify.
+        if model is not None and not (has_file and model.store.n_cached_tokens <= self._max_cached):
+            model.close()
+            model = None
+        if not has_file:
             return None
         if model is None:
             model = Classifier(Store.open(path, writable=self._writable, base=self._shared.store))
+            model.store.limit_pages(CACHE_KB)
         self._user_models[user] = model
-        if len(self._user_models) > MAX_OPEN_MODELS:
+        while len(self._user_models) > 1 and (
+            len(self._user_models) > self._max_open
+            or sum(other.store.n_cached_tokens for other in self._user_models.values()) > self._max_cached
+        ):
             self._user_models.popitem(last=False)[1].close()
         return model
 

@@ -25,7 +25,7 @@ MAX_SEARCH_BYTES = 1 << 19
 class Workers:
     """Threads with their open models.
 
-    - ``open_models(writable=...)`` opens the models of a thread
+    - ``open_models(writable=..., n_threads=...)`` opens the models of one of ``n_threads`` threads
     - ``threads``: the number of threads that classify messages
 
     Raise SpamnbError if a model cannot be opened or has no class of spam, or if clients may teach (``allow_tell``) and
@@ -37,10 +37,11 @@ class Workers:
     ) -> None:
         self._journal = journal
         # Only one thread writes, so that the others go on while another process locks the model.
-        self._learning_models = open_models(writable=True) if allow_tell else None
+        n_threads = threads + allow_tell
+        self._learning_models = open_models(writable=True, n_threads=n_threads) if allow_tell else None
         if self._learning_models is not None:
             self._learning_models.for_classifying("").store.check_writable()
-        self._all_models = [open_models(writable=False) for _ in range(threads)]
+        self._all_models = [open_models(writable=False, n_threads=n_threads) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()
         if self._learning_models is not None:
             # With one table for all threads, their cached rows remain valid when a message is learned.
@@ -79,13 +80,15 @@ class Workers:
 
     def _classify(self, tasks: list[Task]) -> list[tuple[Classification, bytes]]:
         """Classify each message by the model of its user, and write the verdicts into the journal."""
-        models, numbers_by_model = self._idle_models.get(), defaultdict[Classifier, list[int]](list)
+        models, numbers_by_user = self._idle_models.get(), defaultdict[str, list[int]](list)
         answers: dict[int, tuple[Classification, bytes]] = {}
         entries = []
         try:
             for number, task in enumerate(tasks):
-                numbers_by_model[models.for_classifying(task.request.user)].append(number)
-            for model, numbers in numbers_by_model.items():
+                user = task.request.user
+                numbers_by_user[user if models.has_model(user) else ""].append(number)
+            for user, numbers in numbers_by_user.items():
+                model = models.for_classifying(user)
                 raws = [_without_envelope(tasks[number].raw) for number in numbers]
                 messages = list(map(model.read, raws)) if self._journal is not None else []
                 results = classify_mails(model, messages or raws)

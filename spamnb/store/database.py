@@ -74,6 +74,10 @@ class Database:
         self._connection.close()
         self._busy = False
 
+    def limit_pages(self, kilobytes: int) -> None:
+        """Let SQLite keep at most so much of the file in memory."""
+        self._connection.execute(f"PRAGMA cache_size = -{kilobytes:d}")
+
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run one statement with ``values`` for its question marks, and return its cursor.
 

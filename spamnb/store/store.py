@@ -154,8 +154,10 @@ class Store(Database):
             raise SpamnbError(f"{self.path}: nothing can be added to a {model_type} model")
 
     def close(self) -> None:
-        """Close the file, and its base if the file named it."""
+        """Close the file, and its base if the file named it. Nothing that was read stays in memory."""
         super().close()
+        self.drop_cache()  # its rows refer to this store, and the collector of cycles may not run for a long time
+        self._vocabulary = Vocabulary()
         if self._closes_base and self.base is not None:
             self.base.close()
 
@@ -349,6 +351,11 @@ class Store(Database):
         if len(self._vocabulary) > MAX_VOCABULARY:
             self._vocabulary = Vocabulary()
         return self._vocabulary
+
+    @property
+    def n_cached_tokens(self) -> int:
+        """Tokens in memory: those that messages had, and those whose rows were read. Each takes 100 to 300 bytes."""
+        return len(self._vocabulary) + (len(self._rows) if self._rows is not None else 0)
 
     def _open_rows(self) -> TokenTable:
         """Return the rows of tokens that are in memory; inside a transaction."""

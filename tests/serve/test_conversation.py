@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import struct
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -155,6 +157,9 @@ class Stub:
     def classify_all(self, raws: Sequence[bytes], tokens: int, of_spam: bool, uncalibrated: bool) -> list[object]:
         return [self.judge(raw) for raw in raws]
 
+    def has_model(self, user: str) -> bool:
+        return False
+
     def for_classifying(self, user: str) -> Stub:
         return self
 
@@ -174,7 +179,7 @@ def served_by(
     models: Stub, log: Callable[..., None] = lambda **facts: None, limits: Limits | None = None
 ) -> Conversations:
     """Conversations answered by these models."""
-    workers = Workers(lambda writable: models, 1, allow_tell=True, journal=None)  # type: ignore[arg-type,return-value]
+    workers = Workers(lambda writable, n_threads: models, 1, allow_tell=True, journal=None)  # type: ignore[arg-type,return-value]
     return Conversations(workers, log, limits or Limits())
 
 
@@ -417,3 +422,48 @@ def test_no_model_is_made_for_whom_nobody_teaches_and_a_folder_has_a_bound(model
     full = ask(b"TELL", "eve", raw)
     assert full.startswith(b"SPAMD/1.0 75 ") and b"has models of 2 users" in full
     assert {path.name for path in folder.glob("*.spamnb")} == {"ann.spamnb", "bob.spamnb"}
+
+
+def open_models_of(models):
+    return set(models._user_models)
+
+
+def test_the_bounds_of_open_models_are_for_all_users_together(model, folder, monkeypatch):
+    models = Models(model, folder, writable=True)
+    for user in "abcdef":
+        models.for_learning(user).learn("spam", mail("spam", 600 + ord(user)))
+    models.close()
+    monkeypatch.setattr(users, "MAX_OPEN_MODELS", 8)
+    models = Models(model, folder, writable=False, n_threads=2)
+    for user in "abcdaef":
+        models.for_classifying(user)
+    assert open_models_of(models) == set("daef")  # those used last
+    models.for_classifying("a").classify(mail("ham", 650))
+    monkeypatch.setattr(models, "_max_cached", models.for_classifying("a").store.n_cached_tokens)
+    models.for_classifying("f").classify(mail("ham", 650))
+    models.for_classifying("b")
+    assert open_models_of(models) == set("fb")
+    large = models.for_classifying("b")
+    for number in range(660, 670):
+        large.classify(mail("ham", number))
+    again = models.for_classifying("b")
+    assert again is not large and again.store.n_cached_tokens == 0  # a model that is over the bound alone
+    models.close()
+
+
+def test_a_closed_model_is_freed_at_once(model, folder, monkeypatch):
+    monkeypatch.setattr(users, "MAX_OPEN_MODELS", 1)
+    models = Models(model, folder, writable=True)
+    stores = []
+    gc.disable()
+    try:
+        for user in "abc":
+            own = models.for_learning(user)
+            own.learn("spam", mail("spam", 700))
+            own.classify(mail("spam", 701))
+            stores.append(weakref.ref(own.store))
+            del own
+        assert [store() is None for store in stores] == [True, True, False]
+    finally:
+        gc.enable()
+        models.close()
