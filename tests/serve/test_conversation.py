@@ -154,7 +154,7 @@ class Stub:
     def __init__(self, judge: Callable[[bytes], object]) -> None:
         self.judge = judge
 
-    def classify_all(self, raws: Sequence[bytes], tokens: int, of_spam: bool, uncalibrated: bool) -> list[object]:
+    def classify_all(self, raws: Sequence[bytes], **options: object) -> list[object]:
         return [self.judge(raw) for raw in raws]
 
     def has_model(self, user: str) -> bool:
