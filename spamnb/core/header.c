@@ -2,16 +2,25 @@
 #include "reader.h"
 
 enum {
-    MAX_FIELDS = 1000, /* of a section; later fields are read only if they are essential; ordinary mail: 125 */
-    MAX_ALL_FIELDS = 20000, /* of a section, essential fields included; 20,000 fields take 0.8 MB */
+    MAX_FIELDS = 1000, /* with one essential name, and with all other names; ordinary mail: 125 in all */
     MAX_VALUE = 1 << 18, /* bytes of a field's value; ordinary mail: 24,540 */
     MAX_BROKEN = 1 << 14, /* bytes after a line that is no field, in which fields are searched for; messages of 20
                            * Newsgroups need at most 439 */
-    MAX_PARAMETER_BYTES = 10000, /* of a value, in which parameters are searched for; ordinary mail: 810, except for one
-                                   * message with 14,285 */
+    MAX_PARAMETER_BYTES = 10000, /* of a value with parameters; ordinary mail: 810, except for one message with 14,285 */
     MAX_PIECES = 100, /* of a parameter; the longest filename, percent-encoded, has 13 lines of 78 bytes */
+    MAX_CHARSET_BYTES = 1 << 16, /* of a message in which a charset is searched for; the first part begins before */
     MAX_WORD_CHARSET = 75, /* bytes of a charset's name: a whole encoded word has at most 75 (RFC 2047) */
 };
+
+span drop_middle(struct arena *arena, span text, size_t n, uint8_t between) {
+    if (size_of(text) <= n)
+        return text;
+    const uint8_t *last = text.end - n / 2;
+    while (last < text.end && (*last & 0xC0) == 0x80)
+        last++;
+    span first = concatenate(arena, truncate_text(text, n - n / 2 - 1), span_of(&between, 1));
+    return concatenate(arena, first, span_between(last, text.end));
+}
 
 span convert_line_ends(struct arena *arena, span text) {
     if (!find_byte(text, '\r'))
@@ -30,7 +39,7 @@ span convert_line_ends(struct arena *arena, span text) {
 }
 
 /* Names of the fields that show that a text is mail. A name that ends with "-" stands for all names with this
- * beginning. The first N_ESSENTIAL names are essential: their fields are read even after MAX_FIELDS other fields. */
+ * beginning. The first N_ESSENTIAL names are essential. */
 static const char *const MAIL_FIELDS[] = {
     "subject", "from", "to", "cc", "sender", "reply-to", "received", "date", "message-id", "content-type",
     "content-transfer-encoding", "content-disposition", "list-", "bcc", "return-path", "in-reply-to", "references",
@@ -39,40 +48,48 @@ static const char *const MAIL_FIELDS[] = {
     "authentication-results", "envelope-to", "keywords", "approved", "x-",
 };
 
-enum { N_ESSENTIAL = 13 };
+enum { N_ESSENTIAL = 13, N_MAIL_FIELDS = COUNT_OF(MAIL_FIELDS) };
 
-/* Returns whether a name, in capitals or not, is among the first n names of MAIL_FIELDS. */
-static bool is_mail_field(span name, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+/* Returns the number of a name in MAIL_FIELDS, ignoring the case of letters; N_MAIL_FIELDS for other names. */
+static size_t mail_field(span name) {
+    for (size_t i = 0; i < N_MAIL_FIELDS; i++) {
         if (is_empty(name) || to_lower(*name.at) != (uint8_t)*MAIL_FIELDS[i])
             continue;
         span field = span_of_text(MAIL_FIELDS[i]);
         if (starts_with_any_case(name, field) && (field.end[-1] == '-' || size_of(name) == size_of(field)))
-            return true;
+            return i;
     }
-    return false;
+    return N_MAIL_FIELDS;
 }
 
 /* Returns the name of the field that begins with this line; an empty span if the line begins no field. Only a name
- * "Content-..." may have blanks before its colon. */
-static span field_name(span line) {
+ * "Content-..." may have blanks before its colon, unless may_have_blanks: text such as "re : x" is no field. */
+static span field_name(span line, bool may_have_blanks) {
     const uint8_t *at = line.at, *colon;
     while (at < line.end && *at > ' ' && *at < 127 && *at != ':')
         at++;
     span name = span_between(line.at, at);
     for (colon = at; colon < line.end && is_blank(*colon); colon++)
         continue;
-    bool is_field = colon < line.end && *colon == ':' && (colon == at || starts_with_any_case(name, LITERAL("content-")));
+    bool is_field = colon < line.end && *colon == ':' &&
+                    (colon == at || may_have_blanks || starts_with_any_case(name, LITERAL("content-")));
     return is_field ? name : span_between(line.at, line.at);
 }
 
+/* Moves text after the separator lines of mboxes at its beginning, "From ..." and ">From ...", if a field follows. */
+static bool skip_separators(span *text) {
+    span tail = *text, line;
+    while (starts_with(skip_bytes(tail, starts_with(tail, LITERAL(">"))), LITERAL("From ")))
+        next_line(&tail, &line);
+    bool is_skipped = tail.at > text->at && !is_empty(field_name(tail, false));
+    text->at = is_skipped ? tail.at : text->at;
+    return is_skipped;
+}
+
 const uint8_t *skip_envelope(span message) {
-    if (starts_with(message, LITERAL("\xEF\xBB\xBF")))
-        message.at += 3;
-    span tail = skip_bytes(message, starts_with(message, LITERAL(">"))), line;
-    if (!starts_with(tail, LITERAL("From ")) || !next_line(&tail, &line))
-        return message.at;
-    return is_empty(field_name(tail)) ? message.at : tail.at;
+    message = skip_bytes(message, starts_with(message, LITERAL("\xEF\xBB\xBF")) ? 3 : 0);
+    skip_separators(&message);
+    return message.at;
 }
 
 /* Returns where a field's value ends: at the first line feed that is not followed by a blank. */
@@ -85,8 +102,8 @@ static const uint8_t *value_end(span text) {
 }
 
 /* Reads the field at the beginning of text and moves text after the field; false if text begins with no field. */
-static bool read_field(span *text, struct field *field) {
-    field->name = field_name(*text);
+static bool read_field(span *text, struct field *field, bool may_have_blanks) {
+    field->name = field_name(*text, may_have_blanks);
     if (is_empty(field->name))
         return false;
     field->value = skip_blanks(span_between(find_byte(span_between(field->name.end, text->end), ':') + 1, text->end));
@@ -95,43 +112,83 @@ static bool read_field(span *text, struct field *field) {
     return true;
 }
 
-/* Adds a field to a section. After MAX_FIELDS fields only essential fields are added. */
-static void add_field(struct reader *reader, struct section *section, struct field field) {
-    size_t count = section->fields.count;
-    field.is_essential = is_mail_field(field.name, N_ESSENTIAL);
-    if (count < MAX_FIELDS || (count < MAX_ALL_FIELDS && field.is_essential))
+/* Of the fields with one essential name, and of all other fields: their number and the place of the last one. */
+struct field_counts {
+    struct {
+        size_t count, last;
+    } of[N_ESSENTIAL + 1];
+};
+
+/* Adds a field to a section; returns whether its name is one of mail. After MAX_FIELDS fields with an essential name, a
+ * field takes the place of the last one. */
+static bool add_field(struct reader *reader, struct section *section, struct field field, struct field_counts *counts) {
+    size_t number = mail_field(field.name), i = number < N_ESSENTIAL ? number : N_ESSENTIAL;
+    field.is_essential = i < N_ESSENTIAL;
+    if (counts->of[i].count++ < MAX_FIELDS) {
+        counts->of[i].last = section->fields.count;
         *LIST_ADD(&reader->arena, &section->fields) = field;
-    else
+    } else {
         reader->message.truncations |= TRUNCATED_HEADERS;
+        if (field.is_essential)
+            section->fields.items[counts->of[i].last] = field;
+    }
+    return number < N_MAIL_FIELDS;
+}
+
+static bool is_base64(const struct section *section) {
+    const struct field *field = find_field(section, LITERAL("content-transfer-encoding"), false);
+    return field && find_any_case(first_bytes(field->value, MAX_WORD_CHARSET), LITERAL("base"));
+}
+
+/* Returns where a section ends that goes on after a line that is no field, and moves tail to the end of its last line;
+ * NULL if the body begins with that line. The section goes on if a field of mail follows before the first empty line,
+ * or if a body in base64 follows the empty line. */
+static const uint8_t *find_end(const struct section *section, span *tail, bool may_have_blanks) {
+    span lines = first_bytes(*tail, MAX_BROKEN), line;
+    const uint8_t *last = NULL;
+    struct field field;
+    while (!is_empty(lines) && *lines.at != '\n' && !starts_with(lines, LITERAL("--")))
+        if (!read_field(&lines, &field, may_have_blanks))
+            next_line(&lines, &line);
+        else if (mail_field(field.name) < N_MAIL_FIELDS)
+            last = lines.at;
+    bool is_closed = !is_empty(lines) && *lines.at == '\n';
+    bool has_body = is_closed && !is_empty(strip(span_between(lines.at, tail->end)));
+    if (!last && !(has_body && is_base64(section)))
+        return NULL;
+    tail->end = is_closed ? lines.at : last;
+    return tail->end + is_closed;
 }
 
 struct section read_section(struct reader *reader, span message) {
     struct section section = {0};
-    span tail = message, line;
-    bool is_mail = false, has_content = false;
+    struct field_counts counts = {0};
     struct field field;
-    while (read_field(&tail, &field)) {
-        add_field(reader, &section, field);
-        is_mail = is_mail || is_mail_field(field.name, COUNT_OF(MAIL_FIELDS));
+    span tail = message, line;
+    span_list lines = {0};
+    skip_separators(&tail);
+    span name = field_name(tail, true);
+    bool is_mail = false, has_blanks = mail_field(name) < N_MAIL_FIELDS && is_blank(*name.end); /* "Subject : x" */
+    for (; read_field(&tail, &field, has_blanks); skip_separators(&tail))
+        is_mail |= add_field(reader, &section, field, &counts);
+    bool is_closed = !is_empty(tail) && *tail.at == '\n';
+    section.first_stray = section.body = tail.at + is_closed;
+    const uint8_t *end = is_empty(tail) || is_closed ? NULL : find_end(&section, &tail, has_blanks);
+    if (!end && !is_closed && !is_mail) { /* a text without a header section: "URGENT: call now" */
+        section.fields.count = 0;
+        section.first_stray = section.body = message.at;
     }
-    section.body = tail.at;
-    section.n_before_break = section.fields.count;
-    bool is_broken = !is_empty(tail) && *tail.at != '\n';
-    if ((is_broken || is_empty(tail)) && !is_mail) { /* a text without a header section: "URGENT: call now" */
-        section.fields.count = section.n_before_break = 0;
-        section.body = message.at;
-    } else if (!is_empty(tail) && !is_broken)
-        section.body++;
-    span lines = is_broken ? first_bytes(tail, MAX_BROKEN) : (span){0};
-    while (!is_empty(lines) && *lines.at != '\n' && !starts_with(lines, LITERAL("--")))
-        if (!read_field(&lines, &field))
-            next_line(&lines, &line);
-        else if (is_mail_field(field.name, COUNT_OF(MAIL_FIELDS))) {
-            add_field(reader, &section, field);
-            has_content = has_content || starts_with_any_case(field.name, LITERAL("content-"));
-        }
-    if (has_content)
-        section.body_after_break = skip_bytes(span_between(lines.at, message.end), 1).at;
+    while (end && !is_empty(tail)) {
+        line.at = tail.at;
+        if (!read_field(&tail, &field, true) || mail_field(field.name) == N_MAIL_FIELDS) {
+            tail.at = line.at;
+            next_line(&tail, &line);
+            *LIST_ADD(&reader->arena, &lines) = span_between(line.at, tail.at);
+        } else
+            add_field(reader, &section, field, &counts);
+    }
+    section.stray = concatenate_all(&reader->arena, &lines);
+    section.body = end ? end : section.body;
     return section;
 }
 
@@ -213,29 +270,47 @@ span remove_all(struct arena *arena, span text, span bytes) {
     return writer_close(&writer);
 }
 
+/* Returns the charset of 8-bit bytes in header fields: the first charset that the message names. */
+static span message_charset(struct reader *reader) {
+    span text = first_bytes(reader->message.raw, MAX_CHARSET_BYTES), *charset = &reader->message.charset;
+    if (!charset->at) {
+        const uint8_t *at = find_any_case(text, LITERAL("charset="));
+        text.at = at ? at + 8 : text.end;
+        text.at += starts_with(text, LITERAL("\""));
+        for (charset->at = charset->end = text.at; charset->end < text.end && *charset->end > ' '; charset->end++)
+            if (find_byte(LITERAL("\";>"), *charset->end))
+                break;
+        *charset = copy_lower(&reader->arena, first_bytes(*charset, MAX_WORD_CHARSET));
+    }
+    return *charset;
+}
+
 span field_value(struct reader *reader, const struct field *field, bool is_decoded) {
     if (!field)
         return (span){0};
-    if (size_of(field->value) > MAX_VALUE)
+    span value = remove_all(&reader->arena, field->value, LITERAL("\n"));
+    if (size_of(value) > MAX_VALUE)
         reader->message.truncations |= TRUNCATED_HEADERS;
-    span value = remove_all(&reader->arena, truncate_text(field->value, MAX_VALUE), LITERAL("\n"));
-    if (!is_ascii(value))
+    value = drop_middle(&reader->arena, value, MAX_VALUE, ' ');
+    if (valid_utf8_size(value) < size_of(value))
+        value = decode_text(reader, value, message_charset(reader));
+    else if (find_byte(value, '\x1B'))
         value = decode_text(reader, value, LITERAL(""));
     if (is_decoded && find(value, LITERAL("=?")))
         value = decode_words(reader, value);
     return is_decoded ? remove_all(&reader->arena, value, LITERAL("\0")) : value;
 }
 
-const struct field *find_field(const struct section *section, size_t n, span name, bool is_last) {
+const struct field *find_field(const struct section *section, span name, bool is_last) {
     const struct field *field = NULL;
-    for (size_t i = 0; i < n && (is_last || !field); i++)
+    for (size_t i = 0; i < section->fields.count && (is_last || !field); i++)
         if (is_same_any_case(section->fields.items[i].name, name))
             field = &section->fields.items[i];
     return field;
 }
 
 span value_of(struct reader *reader, const struct section *section, span name, bool is_decoded) {
-    return field_value(reader, find_field(section, section->fields.count, name, false), is_decoded);
+    return field_value(reader, find_field(section, name, false), is_decoded);
 }
 
 /* The parameters that are read, in the order of PARAMETER_NAMES. */
@@ -257,12 +332,12 @@ typedef LIST(struct piece) piece_list;
  * Moves tail after the value. */
 static span parameter_value(struct arena *arena, span *tail) {
     if (!starts_with(*tail, LITERAL("\""))) {
-        span text = before_first(*tail, ';');
+        span text = before_first(before_first(*tail, ';'), '\n');
         tail->at = text.end;
         return strip(text);
     }
     struct writer writer = writer_open(arena, 64);
-    for (tail->at++; !is_empty(*tail) && *tail->at != '"'; tail->at++) {
+    for (tail->at++; !is_empty(*tail) && *tail->at != '"' && *tail->at != '\n'; tail->at++) {
         tail->at += starts_with(*tail, LITERAL("\\\"")) || starts_with(*tail, LITERAL("\\\\"));
         put_byte(&writer, *tail->at);
     }
@@ -322,19 +397,54 @@ static span join_pieces(struct arena *arena, const piece_list *pieces) {
     return writer_close(&writer);
 }
 
-span skip_comments(span value) {
-    for (value = strip(value); starts_with(value, LITERAL("(")) && find_byte(value, ')'); value = strip(value))
-        value.at = find_byte(value, ')') + 1;
-    return value;
+span remove_comments(struct arena *arena, span value) {
+    value = strip(value);
+    if (!find_byte(value, '('))
+        return value;
+    struct writer writer = writer_open(arena, size_of(value));
+    const uint8_t *open = NULL; /* where the present comment begins */
+    size_t depth = 0;
+    bool is_quoted = false;
+    for (; !is_empty(value); value.at++) {
+        uint8_t c = *value.at;
+        is_quoted ^= c == '"' && !depth;
+        if (c == '(' && !is_quoted && !depth++)
+            open = value.at;
+        if (!depth)
+            put_byte(&writer, c);
+        else if (c == ')' && !--depth)
+            put_byte(&writer, ' ');
+        value.at += c == '\\' && depth && size_of(value) > 1;
+    }
+    if (depth)
+        put_span(&writer, span_between(open, value.end)); /* it is not closed, so it is no comment */
+    return strip(writer_close(&writer));
+}
+
+/* Returns the type before the parameters, in which blanks may surround the slash, and moves tail after the type. */
+static span read_main(struct arena *arena, span *tail) {
+    struct writer writer = writer_open(arena, 64);
+    bool has_slash = false;
+    for (; !is_empty(*tail) && *tail->at != ';'; tail->at++) {
+        if (is_space(*tail->at)) {
+            span word = strip(*tail);
+            if (!has_slash && !starts_with(word, LITERAL("/")))
+                break;
+            tail->at = word.at;
+            if (is_empty(word) || *word.at == ';')
+                break;
+        }
+        put_byte(&writer, *tail->at);
+        has_slash = *tail->at == '/';
+    }
+    return writer_close(&writer);
 }
 
 struct parameters read_parameters(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
     piece_list pieces[N_PARAMETERS] = {0};
-    span other_boundary = {0}, texts[N_PARAMETERS] = {0}, tail = skip_comments(truncate_text(value, MAX_PARAMETER_BYTES)), main = tail;
-    while (!is_empty(tail) && *tail.at != ';' && !is_space(*tail.at))
-        tail.at++;
-    main.end = tail.at;
+    span other_boundary = {0}, texts[N_PARAMETERS] = {0};
+    span tail = remove_comments(arena, drop_middle(arena, value, MAX_PARAMETER_BYTES, '\n')), main = read_main(arena, &tail);
     while (!is_empty(tail)) {
         span name = tail;
         while (!is_empty(tail) && *tail.at != ';' && *tail.at != '=' && !is_space(*tail.at))

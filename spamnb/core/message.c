@@ -12,10 +12,7 @@ static void add_shown_text(struct reader *reader, span text) {
     size_t room = message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
     if (size_of(text) > room) {
         message->truncations |= TRUNCATED_TEXT;
-        const uint8_t *last = text.end - room / 2;
-        while (last < text.end && (*last & 0xC0) == 0x80)
-            last++;
-        text = concatenate(&reader->arena, truncate_text(text, room - room / 2), span_between(last, text.end));
+        text = drop_middle(&reader->arena, text, room, '\n');
     }
     message->bytes_left -= size_of(text) < message->bytes_left ? size_of(text) : message->bytes_left;
     *LIST_ADD(&reader->arena, &message->texts) = text;
@@ -57,7 +54,7 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
         read_inner_header(reader, leaf->body);
     if (leaf->display != AS_TEXT && leaf->display != AS_REPORT && leaf->display != AS_HTML)
         return;
-    span octets = decode_transfer(reader, leaf->body, leaf->encoding);
+    span rest, octets = decode_transfer(reader, leaf->body, leaf->encoding, &rest);
     bool is_html = leaf->display == AS_HTML;
     span charset = is_html && is_empty(leaf->charset) ? needed_charset(octets) : leaf->charset;
     span text = decode_text(reader, octets, charset);
@@ -89,21 +86,34 @@ static span stable_fields(struct reader *reader, const struct section *section) 
 static void compute_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     const struct message *message = &reader->message;
     span fields = stable_fields(reader, &message->section);
-    span body = span_between(message->section.body, message->raw.end);
+    span body = span_between(message->section.first_stray, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
     digest_of(concatenate(&reader->arena, concatenate(&reader->arena, fields, LITERAL("\n\n")), body), digest);
 }
 
-/* Copies the date of the topmost Received field, or else of the Date field, with "?" for each byte that is not
- * ASCII. */
+/* Returns the date in a field; an empty span if the field has none. The date of a Received field follows its last
+ * semicolon, and has a time. */
+static span date_of(struct reader *reader, const struct field *field, bool is_received) {
+    span value = field_value(reader, field, false);
+    if (is_received) {
+        const uint8_t *semicolon = find_last(value, ';');
+        value.at = semicolon ? semicolon + 1 : value.end;
+        value.at = find_byte(value, ':') ? value.at : value.end;
+    }
+    return strip(value);
+}
+
+/* Copies the date of the topmost Received field that has one, or else of the Date field, with "?" for each byte that is
+ * not ASCII. */
 static void copy_date(struct reader *reader, uint8_t date[DATE]) {
     const struct section *section = &reader->message.section;
-    span value = value_of(reader, section, LITERAL("received"), false);
-    const uint8_t *semicolon = find_last(value, ';');
-    value = value.at ? span_between(semicolon ? semicolon + 1 : value.at, value.end)
-                     : value_of(reader, section, LITERAL("date"), false);
-    value = first_bytes(strip(value), DATE - 1);
+    span value = {0};
+    for (int received = 1; received >= 0; received--)
+        for (size_t i = 0; i < section->fields.count && is_empty(value); i++)
+            if (is_same_any_case(section->fields.items[i].name, received ? LITERAL("received") : LITERAL("date")))
+                value = date_of(reader, &section->fields.items[i], received);
+    value = first_bytes(value, DATE - 1);
     for (size_t i = 0; i < size_of(value); i++)
         date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
 }

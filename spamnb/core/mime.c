@@ -56,7 +56,7 @@ static enum display display_of(const struct entity *part) {
 /* Returns a name in lower case, without comments, quotation marks, commas and blanks, because some programs write
  * "base 64" or "text/html,". */
 static span normalize_name(struct arena *arena, span value, size_t max_bytes) {
-    value = copy_lower(arena, truncate_text(before_first(before_first(skip_comments(value), ';'), '('), max_bytes));
+    value = copy_lower(arena, truncate_text(before_first(remove_comments(arena, value), ';'), max_bytes));
     struct writer writer = writer_open(arena, max_bytes);
     for (; value.at < value.end; value.at++)
         if (*value.at > ' ' && *value.at != '"' && *value.at != '\'' && *value.at != ',')
@@ -64,11 +64,17 @@ static span normalize_name(struct arena *arena, span value, size_t max_bytes) {
     return writer_close(&writer);
 }
 
+/* Returns the name of an encoding. Other words may follow the name. */
 static span encoding_name(struct arena *arena, span value) {
+    static const char *const BEGINNINGS[][2] = {
+        {"base64", "base64"}, {"base-64", "base64"}, {"quoted-printable", "quoted-printable"},
+        {"quotedprintable", "quoted-printable"}, {"x-uu", "x-uuencode"}, {"uu", "x-uuencode"},
+    };
     span name = normalize_name(arena, value, MAX_ENCODING);
-    return is_same(name, LITERAL("base-64")) ? LITERAL("base64")
-           : is_one_of(name, "x-uuencode uuencode x-uue uue") ? LITERAL("x-uuencode")
-           : is_same(name, LITERAL("quotedprintable")) ? LITERAL("quoted-printable") : name;
+    for (size_t i = 0; i < COUNT_OF(BEGINNINGS); i++)
+        if (starts_with(name, span_of_text(BEGINNINGS[i][0])))
+            return span_of_text(BEGINNINGS[i][1]);
+    return name;
 }
 
 /* Returns the description of a part by its fields. A field may be NULL. */
@@ -102,9 +108,9 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
 
 /* Writes the first and the last field with this name. Returns 1 if their values differ: some programs read the first
  * field and others the last one. Returns 0 if one reading is enough. */
-static size_t find_readings(const struct section *section, size_t n, span name, const struct field *readings[2]) {
-    readings[0] = find_field(section, n, name, false);
-    readings[1] = readings[0] ? find_field(section, n, name, true) : NULL;
+static size_t find_readings(const struct section *section, span name, const struct field *readings[2]) {
+    readings[0] = find_field(section, name, false);
+    readings[1] = readings[0] ? find_field(section, name, true) : NULL;
     return readings[0] != readings[1] && !is_same(readings[0]->value, readings[1]->value);
 }
 
@@ -114,31 +120,59 @@ static bool is_blank_part(span part) {
     return body && is_empty(strip(span_between(body, part.end)));
 }
 
-/* Splits the body of a multipart at its delimiter lines, into at most MAX_PARTS + 1 texts. Other words may follow
- * the delimiter on its line, after a space. Parts after the last delimiter are read, too, because mail readers show
- * these parts. */
-static span_list split_parts(struct arena *arena, const struct entity *entity) {
-    span_list parts = {0};
-    if (is_empty(entity->boundary))
-        return parts;
-    span delimiter = concatenate(arena, LITERAL("--"), entity->boundary), tail = entity->body, line;
+/* Adds the parts of a body between its delimiter lines. Other words may follow the delimiter on its line, after a
+ * space. Parts after the last delimiter are read, too, because mail readers show these parts. After MAX_PARTS parts, each
+ * part takes the place of the one before it, because the last part may be the one that is shown. */
+static void split_parts(struct arena *arena, span body, span boundary, span_list *parts) {
+    if (is_empty(boundary))
+        return;
+    span delimiter = concatenate(arena, LITERAL("--"), boundary), tail = body, line;
     const uint8_t *begin = NULL, *at;
-    while (parts.count <= MAX_PARTS && (at = find(tail, delimiter))) {
-        bool begins_line = at == entity->body.at || at[-1] == '\n';
-        tail.at = at + size_of(delimiter);
-        if (!begins_line)
+    while (begin || !is_empty(tail)) {
+        at = find(tail, delimiter);
+        bool is_delimiter = at && (at == body.at || at[-1] == '\n'), is_last = false;
+        tail.at = at ? at + size_of(delimiter) : body.end;
+        if (is_delimiter) {
+            next_line(&tail, &line);
+            is_last = starts_with(line, LITERAL("--"));
+            line = skip_bytes(line, is_last ? 2 : 0);
+            is_delimiter = is_empty(line) || is_space(*line.at);
+        }
+        if (at && !is_delimiter)
             continue;
-        next_line(&tail, &line);
-        bool is_last = starts_with(line, LITERAL("--"));
-        line = skip_bytes(line, is_last ? 2 : 0);
-        if (!is_empty(line) && !is_space(*line.at))
-            continue;
-        if (begin && at - begin > 1 && (parts.count < MANY_PARTS || !is_blank_part(span_between(begin, at))))
-            *LIST_ADD(arena, &parts) = span_between(begin, at - 1); /* the line feed before a delimiter belongs to it */
-        begin = is_last ? NULL : tail.at;
+        span part = span_between(begin, at ? at : body.end);
+        if (begin && (size_of(part) > 1 || !at) && (parts->count < MANY_PARTS || !is_blank_part(part))) {
+            parts->count -= parts->count > MAX_PARTS;
+            part.end -= at != NULL; /* the line feed before a delimiter belongs to it */
+            *LIST_ADD(arena, parts) = part;
+        }
+        begin = is_last || !at ? NULL : tail.at;
     }
-    if (begin && parts.count <= MAX_PARTS)
-        *LIST_ADD(arena, &parts) = span_between(begin, entity->body.end);
+}
+
+/* Returns the boundary by the body: of the first line "--boundary" before a field "Content-...". */
+static span find_boundary(span body) {
+    span line;
+    while (next_line(&body, &line))
+        if (starts_with(line, LITERAL("--")) && size_of(line) > 2 && starts_with_any_case(body, LITERAL("content-")))
+            return strip(skip_bytes(line, 2));
+    return (span){0};
+}
+
+/* Returns the parts of a multipart by its boundaries; if these are not in its body, then by the one that is. Some programs
+ * encode a multipart as a whole. */
+static span_list find_parts(struct reader *reader, const struct entity *entity) {
+    struct arena *arena = &reader->arena;
+    span_list parts = {0};
+    span body = entity->body, rest;
+    split_parts(arena, body, entity->boundary, &parts);
+    split_parts(arena, body, entity->other_boundary, &parts);
+    if (!parts.count)
+        split_parts(arena, body, find_boundary(body), &parts);
+    if (!parts.count && is_same(entity->encoding, LITERAL("base64"))) {
+        body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
+        split_parts(arena, convert_line_ends(arena, body), entity->boundary, &parts);
+    }
     return parts;
 }
 
@@ -164,29 +198,24 @@ static void add_part(struct walk *walk, entity_list *parts, struct entity entity
     walk->read_left -= header_bytes < walk->read_left ? header_bytes : walk->read_left;
 }
 
-/* Adds each reading of a part that a mail reader may choose. Of several fields with one name, programs read the first
- * or the last one. At a line that is no field, programs end the header section or read on. */
+/* Adds each reading of a part that a mail reader may choose: of several fields with one name, programs read the first
+ * or the last one. */
 static void add_readings(struct walk *walk, entity_list *parts, span text, const char *default_type) {
     struct reader *reader = walk->reader;
     struct section section = read_section(reader, text);
-    for (int late = 0; late <= (section.body_after_break != NULL); late++) {
-        size_t n = late ? section.fields.count : section.n_before_break;
-        const struct field *types[2], *encodings[2];
-        size_t n_types = find_readings(&section, n, LITERAL("content-type"), types);
-        size_t n_encodings = find_readings(&section, n, LITERAL("content-transfer-encoding"), encodings);
-        const struct field *disposition = find_field(&section, n, LITERAL("content-disposition"), false);
-        span body = span_between(late ? section.body_after_break : section.body, text.end);
-        size_t header_bytes = size_of(span_between(text.at, body.at));
-        for (size_t type = 0; type <= n_types; type++)
-            for (size_t encoding = 0; encoding <= n_encodings && may_read(walk); encoding++) {
-                struct entity entity =
-                    describe_part(reader, types[type], encodings[encoding], disposition, body, default_type);
-                add_part(walk, parts, entity, header_bytes);
-                entity.boundary = entity.other_boundary;
-                if (entity.display == AS_MULTIPART && !is_empty(entity.boundary) && may_read(walk))
-                    add_part(walk, parts, entity, header_bytes);
-            }
-    }
+    const struct field *types[2], *encodings[2];
+    size_t n_types = find_readings(&section, LITERAL("content-type"), types);
+    size_t n_encodings = find_readings(&section, LITERAL("content-transfer-encoding"), encodings);
+    const struct field *disposition = find_field(&section, LITERAL("content-disposition"), false);
+    span body = span_between(section.body, text.end);
+    size_t header_bytes = size_of(span_between(text.at, body.at));
+    if (!is_empty(section.stray))
+        add_part(walk, parts, (struct entity){.display = AS_TEXT, .body = section.stray}, 0);
+    for (size_t type = 0; type <= n_types; type++)
+        for (size_t encoding = 0; encoding <= n_encodings; encoding++)
+            if (!(type || encoding) || may_read(walk))
+                add_part(walk, parts, describe_part(reader, types[type], encodings[encoding], disposition, body,
+                                                    default_type), header_bytes);
 }
 
 static unsigned truncation_of(enum display display) {
@@ -201,7 +230,8 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
     if (entity->display != AS_MESSAGE || is_one_of(entity->encoding, "base64 quoted-printable x-uuencode")) {
         if (size_of(body) > MAX_ENCODED_BYTES)
             reader->message.truncations |= truncation_of(entity->display);
-        body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding);
+        span rest;
+        body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
     }
     if (entity->display == AS_MESSAGE) {
         body = convert_line_ends(arena, body);
@@ -214,11 +244,12 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
 }
 
 /* Adds the parts of an entity to walk->open in reverse order, because the last one is read next. Of alternative parts,
- * plain text is read last. */
+ * plain text is read last. The last part is read after all bounds, because it may be the one that is shown. */
 static void open_parts(struct walk *walk, span_list inner, const char *default_type, bool is_alternative) {
     entity_list parts = {0};
-    for (size_t i = 0; i < inner.count && may_read(walk); i++)
-        add_readings(walk, &parts, inner.items[i], default_type);
+    for (size_t i = 0; i < inner.count; i++)
+        if (may_read(walk) || i + 1 == inner.count)
+            add_readings(walk, &parts, inner.items[i], default_type);
     for (int plain = is_alternative; plain >= 0; plain--)
         for (size_t i = parts.count; i--;)
             if (!is_alternative || (parts.items[i].display == AS_TEXT) == plain)
@@ -235,7 +266,7 @@ static void read_entity(struct walk *walk, struct entity entity) {
         reader->message.truncations |= TRUNCATED_PARTS;
     else if (entity.display == AS_MULTIPART) {
         walk->search_left -= size;
-        inner = split_parts(&reader->arena, &entity);
+        inner = find_parts(reader, &entity);
         is_alternative = is_same(entity.content_type, LITERAL("multipart/alternative"));
         default_type = is_same(entity.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : default_type;
     } else if (entity.display >= AS_PDF && walk->n_documents++ >= MAX_DOCUMENTS)

@@ -16,17 +16,14 @@ struct reader;
 
 struct field {
     span name, value; /* as in the message: the value may be folded, and its words encoded */
-    bool is_essential; /* the field is read even if MAX_FIELDS fields precede it */
+    bool is_essential; /* the first and the last field with this name are always read */
 };
 
 struct section {
     LIST(struct field) fields;
     const uint8_t *body;
-    /* Some programs end a section at a line that is no field, and read the first n_before_break fields. Other programs
-     * end the section at an empty line, and the body begins at body_after_break. body_after_break is NULL if no field
-     * "Content-..." follows the line that is no field, because then both readings describe the same part. */
-    size_t n_before_break;
-    const uint8_t *body_after_break;
+    const uint8_t *first_stray; /* the first line that is no field; the body if all lines of the section are fields */
+    span stray; /* the lines that are no fields, although fields or an encoded body follow */
 };
 
 /* How a mail reader shows a part. The documents that Python opens come last, in the order of enum ask. */
@@ -78,6 +75,7 @@ struct message {
     size_t n_tags; /* number of tags in all pages */
     size_t bytes_left, questions_left, tokens_left; /* until MAX_TEXT, MAX_QUESTIONS, MAX_TOKENS */
     entity_list leaves; /* all parts except multiparts, in the order of read_leaves */
+    span charset; /* in which header fields have 8-bit bytes: the first that the message names; at NULL until needed */
     uint8_t digest[DIGEST];
     uint8_t date[DATE]; /* of the topmost Received field, or else of the Date field; ends with a zero byte */
 };
@@ -189,6 +187,8 @@ static inline bool may_ask(struct reader *reader) {
 
 /* ---- header.c: fields, parameters (RFC 2045, 2231), encoded words (RFC 2047) ---- */
 
+/* Returns a text of at most n bytes: the text, or its beginning and its end with this byte between them. */
+span drop_middle(struct arena *arena, span text, size_t n, uint8_t between);
 /* Returns a text with LF line ends; the text itself if it has no CR. */
 span convert_line_ends(struct arena *arena, span text);
 /* Returns a text without all occurrences of bytes. */
@@ -200,19 +200,19 @@ struct section read_section(struct reader *reader, span message);
 /* Returns the value of a field on one line and in UTF-8; a span of NULL if field is NULL. is_decoded: encoded words are
  * decoded. */
 span field_value(struct reader *reader, const struct field *field, bool is_decoded);
-/* Returns the first or the last field with this name, in lower case, among the first n fields; NULL if none has it. */
-const struct field *find_field(const struct section *section, size_t n, span name, bool is_last);
+/* Returns the first or the last field with this name, in lower case; NULL if none has it. */
+const struct field *find_field(const struct section *section, span name, bool is_last);
 /* Returns the field_value of the first field with this name; a span of NULL if no field has it. */
 span value_of(struct reader *reader, const struct section *section, span name, bool is_decoded);
 
 struct parameters {
-    span main; /* the value before its first semicolon or space, in lower case */
+    span main; /* the value before its parameters, in lower case */
     span charset, boundary, name, filename, delsp;
     span other_boundary; /* the last boundary=, if it is not the boundary: programs read one of them */
 };
 
-/* Returns a value without comments at its beginning and without blanks at both ends. */
-span skip_comments(span value);
+/* Returns a value with a blank in place of each comment, and without blanks at both ends. */
+span remove_comments(struct arena *arena, span value);
 /* Reads the parameters of a value that field_value returned. */
 struct parameters read_parameters(struct reader *reader, span value);
 
@@ -224,14 +224,16 @@ entity_list read_leaves(struct reader *reader, span message);
 
 /* ---- transfer.c: transfer encodings -> bytes, and bytes in a claimed charset -> UTF-8 ---- */
 
-/* Writes decoded base64; characters that base64 does not have are skipped. */
-void put_base64(struct writer *writer, span text);
+/* Writes decoded base64; characters that base64 does not have are skipped. Returns the text that is not decoded: from
+ * the first padding on, or from the first line that begins with such a character. */
+span put_base64(struct writer *writer, span text);
 /* Writes decoded quoted-printable text. in_header: "_" is a space (RFC 2047). */
 void put_quoted_printable(struct writer *writer, span text, bool in_header);
 /* Returns a text with its percent-encoded bytes, such as "%20", decoded. */
 span decode_percents(struct arena *arena, span text);
-/* Decodes a body. encoding: its Content-Transfer-Encoding. Returns the body itself if the encoding is unknown. */
-span decode_transfer(struct reader *reader, span body, span encoding);
+/* Decodes a body. encoding: its Content-Transfer-Encoding. Returns the body itself if the encoding is unknown. Writes the
+ * text after the end of base64 to rest. */
+span decode_transfer(struct reader *reader, span body, span encoding, span *rest);
 /* Decodes bytes by the charset that the message names, which may be empty or wrong. The result is always valid
  * UTF-8. */
 span decode_text(struct reader *reader, span octets, span charset);

@@ -1,8 +1,8 @@
 /* Text in a transfer encoding -> bytes; bytes in the charset that a message names -> UTF-8. */
 #include "reader.h"
 
-/* The value of each byte in base64: 0 to 63, PADDING for "=", and 66 for bytes that base64 does not have. */
-enum { PADDING = 65 };
+/* The value of each byte in base64: 0 to 63, PADDING for "=", and FOREIGN for bytes that base64 does not have. */
+enum { PADDING = 65, FOREIGN = 66 };
 
 #define FOREIGN_16 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66
 static const uint8_t VALUES[256] = {
@@ -13,7 +13,13 @@ static const uint8_t VALUES[256] = {
     FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16,
 };
 
-void put_base64(struct writer *writer, span text) {
+/* Returns whether text begins with a line that begins with a foreign byte, as the footers of mailing lists do. */
+static bool begins_footer(const uint8_t *begin, span text) {
+    return VALUES[*text.at] == FOREIGN && *text.at > ' ' && (text.at == begin || text.at[-1] == '\n');
+}
+
+span put_base64(struct writer *writer, span text) {
+    const uint8_t *begin = text.at;
     uint32_t bits = 0;
     unsigned n = 0; /* letters of an incomplete group of four */
     writer_reserve(writer, size_of(text) + 3);
@@ -28,21 +34,22 @@ void put_base64(struct writer *writer, span text) {
             writer->at[2] = (uint8_t)bits;
             writer->at += 3;
         }
-        bool is_end = is_empty(text);
-        uint8_t value = is_end ? PADDING : VALUES[*text.at++];
+        bool is_end = is_empty(text) || VALUES[*text.at] == PADDING || begins_footer(begin, text);
+        uint8_t value = is_end ? FOREIGN : VALUES[*text.at++];
         if (value < 64) {
             bits = bits << 6 | value;
             n++;
         }
-        if (n == 4 || value == PADDING) { /* a group ends after four letters, or at padding */
+        if (n == 4 || is_end) {
             bits <<= 6 * (4 - n);
             for (unsigned i = 0; i + 1 < n; i++)
                 *writer->at++ = (uint8_t)(bits >> (16 - 8 * i));
             bits = n = 0;
         }
         if (is_end)
-            return;
+            break;
     }
+    return text;
 }
 
 void put_quoted_printable(struct writer *writer, span text, bool in_header) {
@@ -97,13 +104,14 @@ static void put_uuencoded(struct writer *writer, span text) {
     }
 }
 
-span decode_transfer(struct reader *reader, span body, span encoding) {
+span decode_transfer(struct reader *reader, span body, span encoding, span *rest) {
     bool is_base64 = is_same(encoding, LITERAL("base64")), is_uuencode = is_same(encoding, LITERAL("x-uuencode"));
+    *rest = (span){0};
     if (!is_base64 && !is_uuencode && !is_same(encoding, LITERAL("quoted-printable")))
         return body;
     struct writer writer = writer_open(&reader->arena, size_of(body));
     if (is_base64)
-        put_base64(&writer, body);
+        *rest = put_base64(&writer, body);
     else if (is_uuencode)
         put_uuencoded(&writer, body);
     else
@@ -111,38 +119,37 @@ span decode_transfer(struct reader *reader, span body, span encoding) {
     return writer_close(&writer);
 }
 
-/* Decodes bytes as UTF-8, with U+FFFD for invalid bytes. If at least half of the sequences that are not ASCII are
- * invalid, the text is in another charset, and all bytes are decoded as windows-1252. In damaged UTF-8, few sequences
- * are invalid. */
-static span decode_default(struct arena *arena, span octets) {
-    size_t n_invalid = 0, n_valid = 0;
+/* Decodes bytes as UTF-8. Valid sequences stay. U+FFFD replaces the others, or if they are the majority, each of their
+ * bytes is read as windows-1252. A text that names such a charset and has few valid sequences is in this charset. */
+static span decode_default(struct arena *arena, span octets, bool names_latin) {
+    size_t n_valid = 0, n_invalid = 0;
+    bool is_valid;
+    for (span tail = skip_ascii(octets); !is_empty(tail); tail = skip_ascii(tail)) {
+        tail.at += sequence_size(tail, &is_valid);
+        *(is_valid ? &n_valid : &n_invalid) += 1;
+    }
     struct writer writer = writer_open(arena, size_of(octets) + 16);
-    for (span tail = octets; !is_empty(tail);) {
-        span valid = span_of(tail.at, valid_utf8_size(tail));
-        put_span(&writer, valid);
-        for (const uint8_t *at = valid.at; at < valid.end; at++)
-            n_valid += *at >= 0xC0;
-        tail.at = valid.end;
+    while (!is_empty(octets)) {
+        bool is_other = n_invalid > n_valid;
+        span tail = skip_ascii(octets);
+        if (!(is_other && names_latin))
+            tail.at = octets.at + valid_utf8_size(octets);
+        put_span(&writer, span_between(octets.at, tail.at));
         if (is_empty(tail))
             break;
-        bool is_valid;
-        tail.at += sequence_size(tail, &is_valid);
-        put_span(&writer, LITERAL("\xEF\xBF\xBD"));
-        n_invalid++;
+        writer_reserve(&writer, 3);
+        writer.at += write_point(writer.at, is_other ? windows_1252(*tail.at) : 0xFFFD);
+        octets = skip_bytes(tail, is_other ? 1 : sequence_size(tail, &is_valid));
     }
-    if (n_invalid && n_invalid >= n_valid)
-        for (writer.at = writer.begin; !is_empty(octets);) {
-            span tail = skip_ascii(octets);
-            put_span(&writer, span_between(octets.at, tail.at));
-            writer_reserve(&writer, 3);
-            writer.at += is_empty(tail) ? 0 : write_point(writer.at, windows_1252(*tail.at));
-            octets = skip_bytes(tail, 1);
-        }
     return writer_close(&writer);
 }
 
 span decode_text(struct reader *reader, span octets, span charset) {
     bool is_default = is_empty(charset) || is_one_of(charset, "utf-8 us-ascii iso-8859-1 windows-1252");
+    if (is_default && find(octets, LITERAL("\x1B$"))) { /* the charset of the text itself, by its escapes */
+        charset = LITERAL("iso-2022-jp");
+        is_default = false;
+    }
     bool has_ascii = is_default || starts_with(charset, LITERAL("iso-8859-")) || starts_with(charset, LITERAL("windows-"));
     if (is_empty(octets) || (has_ascii && is_ascii(octets)))
         return octets;
@@ -152,5 +159,7 @@ span decode_text(struct reader *reader, span octets, span charset) {
         if (text.at)
             return text;
     }
-    return valid_utf8_size(octets) == size_of(octets) ? octets : decode_default(&reader->arena, octets);
+    if (valid_utf8_size(octets) == size_of(octets))
+        return octets;
+    return decode_default(&reader->arena, octets, is_one_of(charset, "iso-8859-1 windows-1252"));
 }

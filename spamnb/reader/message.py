@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable
 from datetime import UTC
@@ -153,23 +154,32 @@ def arrival(raw: bytes) -> int | None:
 
     >>> arrival(b"Received: from a by b; Thu, 22 Aug 2002 18:26:25 +0700\nDate: Fri, 1 Jan 2038 00:00:00 +0000\n\n")
     1030015585
-    >>> arrival(b"Date: Thu, 22 Aug 2002 18:26:25 +0700\n\n"), arrival(b"Subject: Date: unknown\n\n")
+    >>> arrival(b"Date: Thu, 22 Aug 102 18:26:25 +0700\n\n"), arrival(b"Subject: Date: unknown\n\n")
     (1030015585, None)
     """
     return parse_date(_readers.reader.read_parts(raw, DATE).date)
 
 
+_SHORT_YEAR = re.compile(r"([0-9][ -]+[A-Za-z]{3,9}[ -]+)([0-9]{2,3})(?=\s)")
+
+
+def _four_digits(match: re.Match[str]) -> str:
+    year = int(match[2])
+    return f"{match[1]}{year + (2000 if len(match[2]) == 2 and year < 50 else 1900)}"
+
+
 def parse_date(date: str) -> int | None:
     """Return the time in ``date`` in seconds since 1970; None if it is illegible, or before 1970.
 
-    The core takes the date after the last semicolon of the topmost Received field, which the recipient's server wrote,
-    so no sender can forge the date (docs/experiments.md#dates-that-cannot-be-forged). Without such a field the core
-    takes the Date field. A missing or unknown zone is UTC.
+    The core takes the date after the last semicolon of the topmost Received field that has a date. The recipient's
+    server wrote this field, so no sender can forge the date (docs/experiments.md#dates-that-cannot-be-forged). Without
+    such a field the core takes the Date field. A missing or unknown zone is UTC. Years of two or three digits are read
+    as RFC 5322, section 4.3, says.
     """
     from email.utils import parsedate_to_datetime  # importing this takes 9 ms
 
     try:
-        moment = parsedate_to_datetime(date)
+        moment = parsedate_to_datetime(_SHORT_YEAR.sub(_four_digits, date, count=1))
         seconds = int((moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).timestamp())
     except (ValueError, TypeError, IndexError, OverflowError):  # no such day, time or zone
         return None

@@ -39,11 +39,18 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     "words one by one": (b"Subject: ", b"=?utf-8?q?a?= "),
     "parameters of parts": (MIXED, b"--b\nContent-Type: text/plain" + b"; a=b" * 25_000 + b"\n\nx\n"),
     "quotes in parameters": (b"Content-Type: text/plain; a=", b'"\\'),
+    "comments in parameters": (b"Content-Type: text/plain; a=", b"(a\\"),
+    "parts with comments": (MIXED, b"--b\nContent-Type: text/plain" + b";(a(" * 2500 + b"\n\nx\n"),
     "fields": (b"", b"A: b\n"),
+    "lines that are no fields": (MIXED, b"--b\nTo: x\n" + b"a\n" * 8000 + b"To: x\n\n"),
+    "raw fields": (PLAIN[:-1], b"To: \xe9\n"),
     "blank continuations": (b"Subject: x\n", b" \n"),
     # parts
     "false boundaries": (MIXED, b"--bx\n"),
     "depth": (b"", b"Content-Type: multipart/mixed; boundary=b\n\n--b\n"),
+    "multiparts without their boundary": (
+        b"", b"".join(b"%s: multipart/mixed; boundary=x\n%s--b%d\n" % (MIXED[:12], BASE64, i) for i in range(9999))
+    ),
     "messages in messages": (b"", b"Content-Type: message/rfc822\n\n"),
     "base64 lines": (BASE64, b"Some words here.\naGVsbG8gYWdhaW4gYW5kIGFnYWlu\n"),
     "base64 and blanks": (BASE64, b"A "),

@@ -1,5 +1,7 @@
 """When a message was received, also by hostile headers."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from spamnb.reader.message import arrival
@@ -26,7 +28,7 @@ def test_the_topmost_received_field_tells_and_date_only_where_there_is_none(head
 @pytest.mark.parametrize(
     "raw",
     [
-        b"", b"\n\nDate: %s\n" % DAY, b"Received: from a by b; yesterday\nDate: %s\n\n" % DAY,
+        b"", b"\n\nDate: %s\n" % DAY, b"Received: from a by b; yesterday\n\n",
         *(b"Date: %s\n\n" % date for date in (
             b"Thu, 22 Aug 1902 18:26:25 +0700", b"22 Aug 99999999999 18:26:25 +0700", b"31 Feb 2002 18:26:25 +0700",
             b"1 Feb 2002 05:26:25 +9999", b"\xe9\xff 2002")),
@@ -34,3 +36,19 @@ def test_the_topmost_received_field_tells_and_date_only_where_there_is_none(head
 )  # fmt: skip
 def test_what_says_nothing_legible_has_no_date(raw: bytes) -> None:
     assert arrival(raw) is None
+
+
+@pytest.mark.parametrize(
+    "before", [b"Received: by a id 1, Fri, 1 Jan 1999 00:00:00 +0000\n", b"Received: by a; soon\n"]
+)
+def test_a_received_field_without_a_date_says_nothing(before: bytes) -> None:
+    assert arrival(before + b"Received: by b; " + DAY + b"\n\n") == arrival(before + b"Date: " + DAY + b"\n\n") == WHEN
+
+
+@pytest.mark.parametrize(
+    ("year", "full"), [("101", 2001), ("070", 1970), ("99", 1999), ("70", 1970), ("49", 2049), ("00", 2000)]
+)
+def test_years_of_two_and_three_digits_are_those_of_rfc_5322(year: str, full: int) -> None:
+    for form in ("13 Dec {} 15:30 +0000", "Thu, 13 Dec {} 15:30:00 WET", "13-Dec-{} 15:30 +0000"):
+        wanted = datetime(full, 12, 13, 15, 30, tzinfo=UTC).timestamp()
+        assert arrival(f"Date: {form.format(year)}\n\n".encode()) == wanted

@@ -39,7 +39,6 @@ def test_fields_in_order_unfolded_and_found_by_any_case() -> None:
         (b"Subject: x\nbody: with a colon is a field\nmore", ["Subject", "body"], "more"),
         (b"Subject: re : fwd : x\nto : be or not\n", ["Subject"], "to : be or not\n"),
         (b"URGENT: call 0900 now", [], "URGENT: call 0900 now"),
-        (b"Received: a\nno field\nSubject: x\n\nbody", ["Received", "Subject"], "no field\nSubject: x\n\nbody"),
         (b"From a@b.example Thu Jan  1 00:00:00 2004\nTo: x\n\nbody", ["To"], "body"),
         (b"From now on, everything\nis free", [], "From now on, everything\nis free"),
         (b"\xef\xbb\xbfTo: x\n\nbody", ["To"], "body"),
@@ -48,6 +47,48 @@ def test_fields_in_order_unfolded_and_found_by_any_case() -> None:
 def test_where_headers_end(raw: bytes, names: list[str], text: str) -> None:
     message = parse(raw)
     assert [name for name, _ in message.headers] == names and message.texts == (text,)
+
+
+STRAY = [
+    b"no field\n",
+    b"two words: x\n",
+    b": x\n",
+    b"X\xe9: y\n",
+    b"X\0: y\n",
+    b"\x80\xff\n",
+    b"From a b\n",
+    b">From a b\n",
+]
+
+
+@pytest.mark.parametrize("stray", STRAY)
+def test_a_line_that_is_no_field_does_not_end_a_section_of_fields(stray: bytes) -> None:
+    raw = b"Received: a\n" + stray + b"Subject: x\nContent-Type: text/html\n\n<b>body"
+    for message in (parse(raw), parse(b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + raw + b"\n--b--")):
+        assert message.texts[-1] == "body" and not {"Subject", "html"} & set(" ".join(message.texts).split())
+    assert [name for name, _ in parse(raw).headers] == ["Received", "Subject", "Content-Type"]
+    raw = b"Content-Type: text/html\nContent-Transfer-Encoding: base64\n" + stray + b"\n" + base64.b64encode(b"<b>body")
+    assert parse(raw).texts[-1] == "body"
+
+
+def test_blanks_may_precede_a_colon_in_a_header_section_but_not_in_a_text() -> None:
+    spaced = b"Subject : x\nTo\t: y\nContent-Type : text/html\n\n<b>body"
+    assert parse(spaced).headers == (("Subject", "x"), ("To", "y"), ("Content-Type", "text/html"))
+    assert parse(spaced).texts == ("body",)
+    assert [name for name, _ in parse(b"Subject: x\nX-A : y\nDate: z\n\nbody").headers] == ["Subject", "X-A", "Date"]
+
+
+def test_the_first_and_the_last_field_of_each_essential_name_are_read() -> None:
+    for name in (b"Content-Type", b"Subject"):
+        raw = b"Subject: free\n" + b"".join(b"%s: text/plain\n" % name for _ in range(30_000))
+        raw += b"Subject: pills\nContent-Type: text/html\n\n<b>body"
+        message = parse(raw)
+        subjects = [value for name, value in message.headers if name == "Subject"]
+        assert (subjects[0], subjects[-1]) == ("free", "pills") and "body" in message.texts
+        assert message.truncations == ("headers",) and len(message.headers) < 10_000
+    for blank in (b" ", b";a=b"):
+        raw = b"Content-Type: multipart/mixed%s; boundary=q\n\n--q\n\nbody\n--q--" % (blank * 300_000)
+        assert parse(raw).texts == ("body",)
 
 
 @given(TEXT)

@@ -191,9 +191,9 @@ B64 = base64.b64encode
     [
         ("base64", b"aGVsbG8gYW!dhaW4", b"hello again"), ("base64", b"====", b""),
         *(("base64", body, PILLS) for body in SPACED),
-        # there is more behind the padding
-        ("base64", B64(b"hello, ") + b"\n" + CODED, b"hello, " + PILLS),
-        ("base64", B64(b"a") + B64(b"bc") + B64(b"d"), b"abcd"),
+        # other text follows the end
+        *(("base64", B64(b"hello, ") + end + CODED, b"hello, ") for end in (b"", b"\n", b"\n====\n", b" ignored\n")),
+        *(("base64", B64(b"hey") + b"\n" + footer, b"hey") for footer in (b"-- \nThe list", b"\n_____\nThe list")),
         ("quoted-printable", b"caf=C3=A9=\n!", "café!".encode()), ("quoted-printable", b"=ZZ =", b"=ZZ "),
         ("quoted-printable", b"a cheap p= \nill and= \t\nmore=\n!", b"a cheap pill andmore!"),
         ("no-such", b"as it is", b"as it is"),
