@@ -20,7 +20,7 @@ class SpamnbError(Exception):
 class _Arguments:
     """Arguments in a template as Python writes them: {option.force} is "force=True", {option.top} is "top"."""
 
-    FLAGS = ("by_date", "everything", "force", "leave_one_out", "one_class", "online", "recursive")
+    FLAGS = ("accept_junk", "by_date", "everything", "force", "leave_one_out", "one_class", "online", "recursive")
 
     def __getattr__(self, name: str) -> str:
         return f"{name}=True" if name in self.FLAGS else name

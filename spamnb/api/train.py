@@ -210,6 +210,7 @@ def train(
     model: FilePath,
     *,
     force: bool = False,
+    accept_junk: bool = False,
     one_class: bool = False,
     recursive: bool = False,
     text_column: str | None = None,
@@ -230,8 +231,9 @@ def train(
     model : str or path
         File to write. The command line uses the same files.
     force : bool, default=False
-        Whether to replace a model, and to accept a folder called Junk as good mail. The new model also learns the
-        messages that the replaced model learned one by one.
+        Whether to replace a model. The new model also learns the messages that the replaced model learned one by one.
+    accept_junk : bool, default=False
+        Whether to accept a folder called Junk as good mail.
     one_class : bool, default=False
         Whether to accept sources that have only one class.
     recursive : bool, default=False
@@ -260,8 +262,8 @@ def train(
     ------
     SpamnbError
         If a source does not exist or has no mail, if a setting is wrong, or if a class is new but its name is similar
-        to a class of the replaced model. Without ``force`` also if the model exists, or if a folder called Junk has the
-        class of good mail.
+        to a class of the replaced model; without ``force`` if the model exists; without ``accept_junk`` if a folder
+        called Junk has the class of good mail.
 
     See Also
     --------
@@ -279,12 +281,12 @@ def train(
     """
     from spamnb.store.snapshot import check_replaceable
 
-    check_flags(force=force, one_class=one_class, recursive=recursive, progress=progress)
+    check_flags(force=force, accept_junk=accept_junk, one_class=one_class, recursive=recursive, progress=progress)
     check_least(1, workers=workers)
     path, specs, model_settings = new_file(model), list_specs(sources), make_settings(settings)
     options = ReadOptions(recursive, text_column, label_column)
     check_replaceable(path, force=force)
-    if not force:
+    if not accept_junk:
         _check_junk_as_good(specs, model_settings.spam)
     _check_class_names(path, specs, tell)
     tell_notes(specs, recursive, tell)
@@ -387,7 +389,7 @@ def _check_junk_as_good(sources: Sequence[str], spam: str) -> None:
     for source in map(parse_source, sources):
         if source.is_junk() and source.label not in (None, spam) and folder_role(source.label or "") != "junk":
             raise ArgumentError(
-                "{spec}: a folder of junk is given as {label}; {option.force} accepts it",
+                "{spec}: a folder of junk is given as {label}; {option.accept_junk} accepts it",
                 spec=escape(source.spec),
                 label=escape(str(source.label)),
             )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
+@click.option("--yes", is_flag=True, help="Learn the messages even if most of the first look like another class.")
 @click.option("--new-class", is_flag=True, help="Make the class if the model does not have it.")
 @click.option(
     "--base", type=FilePath(), help="Make a model that adds to this model, for example to a model of many users."
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 def learn_command(
     label: str,
     sources: tuple[str, ...],
+    yes: bool,
     new_class: bool,
     base: Path | None,
     keep_lessons: float | None,
@@ -47,6 +49,7 @@ def learn_command(
 
     A message that CLASS has already learned is not learned again. A message that another class has learned is moved to
     CLASS. If a message looks like another class, its tokens are counted, but the model is not fitted to the message.
+    If most of the first ten messages look like another class, nothing is learned, unless you give --yes.
 
     The model file keeps the learned messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
     If the kept messages take more than --keep-lessons, the oldest are dropped.
@@ -101,8 +104,11 @@ def learn_command(
             tell(f"{model}: keeps no learned messages, because everybody can read the file; to keep them: chmod o-r")
         first_entries = list(islice(entries, SWAP_TEST_MESSAGES))
         entries = chain(first_entries, entries)
-        if len(first_entries) == SWAP_TEST_MESSAGES and looks_swapped(_list_trusts(first_entries, label, classifier)):
-            tell("most of the first messages look like another class; check that the classes are not swapped")
+        if not yes and looks_swapped(_list_trusts(first_entries, label, classifier)):
+            raise SpamnbError(
+                f"nothing was learned, because most of the first {SWAP_TEST_MESSAGES} messages do not look like"
+                f" {escape(label)}; if they are, --yes learns them"
+            )
 
         def learn(raws: list[bytes]) -> list[Learned]:
             return classifier.learn_all([label] * len(raws), raws)

@@ -24,6 +24,7 @@ from spamnb.cli.options import (
 @source_options
 @new_model_option
 @click.option("--force", is_flag=True, help="Replace an existing model. Its kept messages are learned again.")
+@click.option("--accept-junk", is_flag=True, help="Accept a folder called Junk as good mail.")
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class. 'learn' can add other classes.")
 @set_option
 @workers_option

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.classification import Classification
 from spamnb.errors import SpamnbError
+from spamnb.formulas.trust import SWAP_TEST_MESSAGES, looks_swapped
 from spamnb.journal.entries import (
     INBOX,
     JUNK,
@@ -76,6 +77,7 @@ class Filing:
     classifier: Classifier
     journal: JournalWriter | None = None
     junk: str = ""
+    _is_checked: bool = False  # whether the classes of the model were tested on the mail in the folders
 
     @contextmanager
     def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[int]:
@@ -93,8 +95,10 @@ class Filing:
         are yielded. A message that a person moved back is not classified again.
         """
         messages = self.record.new_messages(everything)
-        if not everything and not self.record.dry_run and len(messages) > MAX_UNCHECKED_MOVES:
-            self._check_share(messages, folders)
+        if messages and not everything and not self.record.dry_run:
+            self._check_classes(messages)
+            if len(messages) > MAX_UNCHECKED_MOVES:
+                self._check_share(messages, folders)
         run_digests: set[bytes] = set()  # another message with such a digest is a copy, which nobody moved back
         batches: dict[str, list[SortResult]] = {}  # by verdict
         for message, raw in self.record.mailbox.read(messages):
@@ -128,6 +132,30 @@ class Filing:
                     yield from self._move_batch(batches.pop(verdict))
         for batch in batches.values():
             yield from self._move_batch(batch)
+
+    def _check_classes(self, new: Sequence[MailboxMessage]) -> None:
+        """Raise SpamnbError if the model takes the mail in Junk for good and the other mail in the inbox for spam.
+
+        A folder of less than SWAP_TEST_MESSAGES messages is not tested. This is tested once.
+        """
+        if self._is_checked:
+            return
+        mailbox, keys, swapped = self.record.mailbox, {message.key for message in new}, set()
+        for folder, name in ((mailbox.inbox, "ham"), (mailbox.junk(), "spam")):
+            listed = mailbox.messages(folder) if mailbox.exists(folder) else []
+            sample = [message for message in listed if folder == mailbox.junk() or message.key not in keys]
+            raws = [raw for _, raw in mailbox.read(sample[-SWAP_TEST_MESSAGES:]) if isinstance(raw, bytes)]
+            results = attempt(partial(self.classifier.classify_all, raws, 0))
+            if len(raws) == SWAP_TEST_MESSAGES and not isinstance(results, OSError):
+                label = class_of_label(self.classifier, name)
+                swapped.add(looks_swapped([self.classifier.trust(label, result) for result in results]))
+        if swapped == {True}:
+            raise SpamnbError(
+                f"{mailbox.display_name}: the model takes mail that is kept in the inbox for spam, or mail in the junk"
+                " folder for good mail; were classes swapped in training? 'spamnb sort --dry-run' shows which messages;"
+                " 'spamnb sort --all' moves them"
+            )
+        self._is_checked = True
 
     def _check_share(self, messages: Sequence[MailboxMessage], folders: Mapping[str, Folder]) -> None:
         """Raise SpamnbError if more than half of the mailbox's mail would be moved."""

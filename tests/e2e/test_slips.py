@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from commands import SPAMNB, run
-from mail import mail, message, write_folders
+from mail import export_lines, mail, message, write_folders
 
 from spamnb.counts.class_counts import CountedTokens
 from spamnb.mailbox import maildir
@@ -193,10 +193,23 @@ def test_a_folder_of_spam_is_not_taken_for_good_mail_unless_that_is_meant(tmp_pa
     good = write_folders(tmp_path / "good", [("", message("spam", number)) for number in range(9)])
     swapped = ["-m", tmp_path / "m", f"ham={place}{'/' * name.endswith('/')}", f"spam={good}"]
     result = run("train", *swapped)
-    assert result.exit_code == 1 and "is given as ham; --force accepts it" in result.stderr
+    assert result.exit_code == 1 and "is given as ham; --accept-junk accepts it" in result.stderr
+    assert "--accept-junk" in run("train", "--force", *swapped).stderr, "another word for another thing"
     assert not (tmp_path / "m").exists()
-    assert run("train", "--force", *swapped).exit_code == 0
+    assert run("train", "--accept-junk", *swapped).exit_code == 0
     assert run("train", "-m", tmp_path / "other", f"spam={place}", f"ham={good}").exit_code == 0
+
+
+def test_a_folder_of_another_class_is_not_learned_unless_that_is_meant(tmp_path: Path, model: Path) -> None:
+    before = export_lines(model)
+    for seeds in (range(800, 830), range(20)):  # new mail, and mail that ham has learned
+        good = write_folders(tmp_path / f"good{seeds.start}", [("", message("ham", number)) for number in seeds])
+        refused = run("learn", "-m", model, "spam", good)
+        assert refused.exit_code == 1 and "nothing was learned, because most of the first 10" in refused.stderr
+        assert "do not look like spam; if they are, --yes learns them" in refused.stderr
+        assert export_lines(model) == before
+    learned = run("learn", "--yes", "-m", model, "spam", tmp_path / "good800")
+    assert learned.exit_code == 0 and learned.stdout.startswith("learned 30 of 30 as spam")
 
 
 def test_copies_of_one_folder_as_two_classes_are_told(tmp_path: Path) -> None:
@@ -210,7 +223,8 @@ def test_copies_of_one_folder_as_two_classes_are_told(tmp_path: Path) -> None:
 def test_sort_counts_all_that_it_moved_though_nobody_reads_on(tmp_path: Path, model: Path) -> None:
     box = maildir.make_folder(tmp_path / "Mail")
     for number in range(90):
-        (box / ("new" if number < 40 else "cur") / f"{number:02}").write_bytes(message("spam", 900 + number))
+        part, label = ("new", "spam") if number < 40 else ("cur", "ham")
+        (box / part / f"{number:02}").write_bytes(message(label, 900 + number))
     command = f"{shlex.join(SPAMNB)} sort -m {model} {box} | head -1"
     ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
     assert ran.stdout.count("\n") == 1 and ran.stderr == "spamnb: 40 messages: 40 to Junk\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 from commands import run
-from mail import count_verdicts, learned_class, message
+from mail import count_messages, count_verdicts, learned_class, mail, message, train_file
 from person import MaildirPerson, Person, begin, key, sides
 from programs import watching
 from unpacked import PATIENCE, wait_until
@@ -25,6 +25,7 @@ from spamnb.mail_result import classify_mail
 from spamnb.reader.message import digest, read_field
 from spamnb.review.mailboxes import OpenMailboxes
 from spamnb.review.teaching import Teacher
+from spamnb.settings import Settings
 from spamnb.sources.imap_connection import Denied
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("Dovecot", "Dovecot without MOVE", "Cyrus")]
@@ -101,6 +102,25 @@ def test_moves_by_a_person_are_lessons_and_others_are_not(person: Person):
     person.move(key("ham", 700), "Junk", "Trash")  # junk that is thrown away is no good mail
     assert person.watch().output == ""
     assert {flags for places in person.mail().values() for _, flags in places} == {""}
+
+
+@every_kind
+def test_sort_moves_nothing_by_a_model_whose_classes_were_swapped(person: Person, tmp_path: Path):
+    right = person.model
+    person.model = tmp_path / "swapped"
+    pairs = [({"ham": "spam", "spam": "ham"}[label], raw) for label, raw in mail(30)]
+    train_file(person.model, count_messages(pairs), Settings())
+    for seed in range(720, 732):
+        person.deliver(message("ham", seed), flags="S")
+    for seed in range(740, 743):  # few, so that the guard of more than half of the mail does not see them
+        person.deliver(message("ham", seed))
+    before = person.mail()
+    refused = person.sort()
+    assert refused.exit_code == 1 and "were classes swapped in training?" in refused.output
+    assert person.mail() == before
+    assert "3 to " in person.sort("--dry-run").stderr
+    person.model = right
+    assert person.sort().stderr == "spamnb: 3 messages: 3 stay\n"
 
 
 @every_kind
