@@ -2,12 +2,17 @@
 
 An mbox is a sequence of messages. Before each message are a blank line and a separator line ``From sender date``. A
 line of a body that begins with ``From `` is quoted as ``>From ``. https://www.rfc-editor.org/rfc/rfc4155
+
+Some programs write no blank line, no date, or quote nothing. So a separator needs two of three signs: a blank line
+before it, a date in it, a header field below it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import BinaryIO
@@ -52,7 +57,7 @@ def starts_as_mbox(path: str) -> bool:
 
 
 def _is_mbox(head: bytes) -> bool:
-    return head.lstrip(b"\r\n").startswith(b"From ")
+    return head.removeprefix(BOM_UTF8).lstrip(b"\r\n").startswith(b"From ")
 
 
 def _is_deleted(top: bytes) -> bool:
@@ -86,13 +91,30 @@ def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: Repo
             yield Entry(label, name, path, content=_unquote(raw))
 
 
-def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
+def note_separators(path: str) -> Iterator[str]:
+    """Yield a line if other programs may find other messages in an mbox."""
+    lines: Counter[str] = Counter()
+    try:
+        with open_mail(path) as stream:
+            is_mbox = _is_mbox(stream.read(HEAD))
+            stream.seek(0)
+            n_messages = sum(1 for _ in split_mbox(stream, lines)) if is_mbox else 0
+    except OSError:  # reported when the file is read
+        return
+    if n_messages > 1 and lines:
+        readings = ", ".join(f"{number} {what}" for what, number in sorted(lines.items()))
+        yield f"other programs may not find the same {n_messages} messages: of the lines with 'From ', {readings}"
+
+
+def split_mbox(stream: BinaryIO, lines: Counter[str] | None = None) -> Iterator[bytes | None]:
     """Yield the messages of an mbox with their separator lines, without the blank line after each message.
 
-    Yield None for a message of more than MAX_MESSAGE bytes. The file is read in chunks and not mapped into memory,
-    because SIGBUS would end this program if another program shortened the mailbox.
+    Yield None for a message of more than MAX_MESSAGE bytes. ``lines`` counts the lines about which programs differ.
+    The file is read in chunks and not mapped into memory, because SIGBUS would end this program if another program
+    shortened the mailbox.
     """
-    buffer = bytearray(b"\n\n")  # as if a blank line came before the first separator
+    beginning = stream.read(len(BOM_UTF8)).removeprefix(BOM_UTF8)
+    buffer = bytearray(b"\n\n" + beginning)  # as if a blank line came before the first separator
     start = 1  # where the search for a separator begins
     is_inside = False  # whether the buffer begins with a message
     is_long = False  # whether the first bytes of this message were dropped
@@ -107,11 +129,14 @@ def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
         has_more = bool(chunk)
         end = max(len(buffer) - _LOOKAHEAD, 0) if has_more else len(buffer)  # the search's end
         while (position := buffer.find(b"\nFrom ", start, end + 5)) >= 0:
-            if is_inside and not _is_separator(buffer, position):
+            follows_blank, is_separator = _examine(buffer, position)
+            if is_inside and lines is not None and follows_blank != is_separator:
+                lines["begin a message without a blank line above" if is_separator else "are read as text"] += 1
+            if is_inside and not is_separator:
                 start = position + 1
                 continue
             if is_inside:
-                yield message(position - (buffer[position - 1 : position] == b"\r"))
+                yield message(position - (buffer[position - 1 : position] == b"\r") if follows_blank else position + 1)
             del buffer[: position + 1]
             end -= position + 1
             start, is_inside, is_long = 0, True, False
@@ -125,16 +150,17 @@ def split_mbox(stream: BinaryIO) -> Iterator[bytes | None]:
         yield message(len(buffer) - (1 if buffer.endswith(b"\n\n") else 2 if buffer.endswith(b"\n\r\n") else 0))
 
 
-def _is_separator(buffer: bytearray, position: int) -> bool:
-    r"""Return whether the ``\nFrom `` at a position begins a message.
+def _examine(buffer: bytearray, position: int) -> tuple[bool, bool]:
+    r"""Return whether a blank line precedes the ``\nFrom `` at a position, and whether it begins a message.
 
-    A separator line follows a blank line. It contains a time, or the next line begins with a header field. A line such
-    as "From now on ..." in a body, which some programs do not quote, has neither.
+    A line such as "From now on ..." in a body, which some programs do not quote, has neither a date nor a header field
+    below it.
     """
-    if buffer[position - 1 : position] != b"\n" and buffer[position - 2 : position] != b"\n\r":
-        return False
+    follows_blank = buffer[position - 1 : position] == b"\n" or buffer[position - 2 : position] == b"\n\r"
     line, _, next_line = buffer[position + 1 : position + _LOOKAHEAD].partition(b"\n")
-    return bool(re.search(rb"\d:\d\d", line) or re.match(rb">From |[!-9;-~]{1,99}:", next_line))
+    has_date = bool(re.search(rb"\d:\d\d.*\d{4}|\d{4}.*\d:\d\d", line))
+    has_field = bool(re.match(rb">From |[!-9;-~]{1,99}:", next_line))
+    return follows_blank, follows_blank + has_date + has_field >= 2
 
 
 def _unquote(raw: bytes) -> bytes:

@@ -29,7 +29,7 @@ from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, ReadOptions, Report, one_message
 from spamnb.sources.folders import folder_entries, is_maildir, list_folder, note_skipped, note_unseen
 from spamnb.sources.formats import is_table
-from spamnb.sources.mbox import file_entries
+from spamnb.sources.mbox import file_entries, note_separators
 
 _KINDS = ("index", "thunderbird", "gmail")  # written before a colon
 _IMAP = ("imaps://", "imap://")  # the beginnings of URLs of accounts
@@ -118,6 +118,8 @@ def source_notes(specs: Iterable[str], recursive: bool = False) -> Iterator[str]
             yield from unseen_note(str(source.label), parse_url(source.path), recursive)
         else:
             notes = [*note_unseen(source.label, source.path)]
+            if os.path.isfile(source.path) and not is_table(source.path):
+                notes += note_separators(source.path)
             if recursive or not is_maildir(source.path):
                 notes += note_skipped(source.label, source.path, recursive, read)
             yield from (f"{escape(source.spec)}: {note}" for note in notes)

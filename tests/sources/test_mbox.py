@@ -64,6 +64,40 @@ def test_prose_that_was_not_quoted_does_not_separate() -> None:
     ]
 
 
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(bodies=st.lists(BODIES, min_size=1, max_size=5), chunk=st.integers(50, 200), mark=st.booleans())
+def test_separators_without_blank_lines_are_those_of_the_standard_library(
+    tmp_path: Path, bodies: list[list[str]], chunk: int, mark: bool
+) -> None:
+    separator = "From a@b Mon Jan  1 00:00:00 2001\nX-Mozilla-Status: 0001\n\n"
+    raw = "".join(separator + "\n".join([*body, "."]) + "\n" for body in bodies).encode()
+    path = tmp_path / "box"
+    path.write_bytes(raw)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mbox, "_CHUNK_BYTES", chunk)
+        patch.setattr(mbox, "_LOOKAHEAD", 70)
+        found = split((b"\xef\xbb\xbf" if mark else b"") + raw)
+    box = mailbox.mbox(path)
+    assert found == [box.get_bytes(key, from_=True) for key in box.iterkeys()]
+    box.close()
+    notes = list(mbox.note_separators(str(path)))
+    assert len(notes) == (len(bodies) > 1)
+    assert all(f"{len(bodies) - 1} begin a message without a blank line above" in note for note in notes)
+
+
+@pytest.mark.parametrize("name", ["noblank", "tb_noblank"])
+def test_messages_of_mailboxes_that_other_programs_wrote(name: str) -> None:
+    found = split(Path(__file__).parents[1].joinpath("reader", "real", f"{name}.mbox").read_bytes())
+    assert len(found) == 3 and all(content and content.startswith(b"From ") for content in found)
+
+
+def test_lines_that_are_read_as_text_are_noted(tmp_path: Path) -> None:
+    raw = b"From a Mon Jan  1 00:00:00 2001\nSubject: 1\n\n.\n\nFrom now on\n\n"
+    box = write_file(tmp_path / "box", raw * 2)
+    assert "2 are read as text" in next(mbox.note_separators(str(box)))
+    assert list(mbox.note_separators(str(write_file(tmp_path / "one", raw.replace(b"now on", b"x 1:00"))))) == []
+
+
 def test_first_message_counts_however_bare() -> None:
     assert split(b"\n\nFrom nobody\n") == [b"From nobody\n"]
     assert split(b"") == split(b"Subject: none\n\n") == []
@@ -72,7 +106,7 @@ def test_first_message_counts_however_bare() -> None:
 def test_a_message_over_the_bound_is_not_held_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mbox, "MAX_MESSAGE", 1000)
     monkeypatch.setattr(mbox, "_CHUNK_BYTES", 10_000)
-    good = b"From b 2:00\n\nShort.\n"
+    good = b"From b Mon Jan  1 00:02:00 2001\n\nShort.\n"
     raw = b"From a 1:00\n" + b"x" * 5_000_000 + b"\n\n" + good
     tracemalloc.start()
     found = split(raw)
