@@ -26,12 +26,13 @@ def check_command(name: str) -> None:
     from spamnb.shown_text import pluralize
     from spamnb.sources.accounts import accounts_path, add_account
     from spamnb.sources.imap_connection import Denied
+    from spamnb.sources.imap_reading import ODD_NAME
 
     account = get_account(name)
     mailbox = ImapMailbox(account.url.address, account.junk)
     try:
         junk, folders = mailbox.junk(), mailbox.folders()
-        width = column_width([junk.name, *(folder.name for folder in folders)])
+        width = column_width([junk.name, *(folder.name for folder in folders), *mailbox.odd_names])
         for folder in folders:
             other_use = "other junk" if folder.role == "junk" else folder.role or "mail"
             use = "junk" if folder.path == junk.path else other_use
@@ -40,6 +41,8 @@ def check_command(name: str) -> None:
             except Denied as error:
                 content = str(error)
             click.echo(f"{fit_columns(folder.name, width)}  {use:<10}  {content}")
+        for odd_name in mailbox.odd_names:
+            click.echo(f"{fit_columns(odd_name, width)}  {'left out':<10}  {ODD_NAME}")
         if not mailbox.exists(junk):
             click.echo(f"{fit_columns(junk.name, width)}  {'junk':<10}  does not exist; 'sort' and 'watch' make it")
     finally:

@@ -7,11 +7,12 @@ a command line. IMAPClient implements the protocol, and is imported with the fir
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.shown_text import escape
@@ -95,14 +96,13 @@ def connect(account: Account) -> IMAPClient:
         raise SpamnbError(f"{escape(url.address)}: {problem}")
     context = ssl.create_default_context()  # checks host names; SSL_CERT_FILE may name the authorities
     with translate_errors(url):
-        client = IMAPClient(
+        client = _limited(IMAPClient)(
             url.host,
             url.port,  # None: 993, or 143 without TLS
             ssl=url.tls,
             ssl_context=context if url.tls else None,
             timeout=SocketTimeout(connect=ANSWER_SECONDS / 2, read=ANSWER_SECONDS),
         )
-        client.answer_limit = AnswerLimit(client)
         try:
             _log_in(client, account)
         except BaseException:
@@ -111,32 +111,87 @@ def connect(account: Account) -> IMAPClient:
     return client
 
 
-class AnswerLimit:
-    """Bound the answer of a server, because Python allocates any size that the server announces.
+def _limited(base: type[IMAPClient]) -> type[IMAPClient]:
+    """Return IMAPClient with a bound on each answer of the server, the greeting included.
 
-    ``received`` is the memory of the present answer in bytes. It is set to 0 before each request.
+    Without it Python keeps any number of lines, and allocates any size that the server announces. ``answer_limit``
+    has the memory of the present answer in bytes, ``received``, which is set to 0 before each request.
     """
+    from imapclient.imap4 import IMAP4WithTimeout
+    from imapclient.tls import IMAP4_TLS
 
-    received = 0
+    class Limit:
+        received = 0
 
-    def __init__(self, client: IMAPClient) -> None:
-        imap = client._imap
-        self._read, self._readline = imap.read, imap.readline
-        imap.read, imap.readline = self._read_literal, self._read_line
+        def add(self, size: int) -> None:
+            self.received += size + _ITEM_BYTES
+            if self.received > MAX_ANSWER:
+                raise ValueError(f"an answer of more than {MAX_ANSWER >> 20} MiB")
 
-    def _add(self, size: int) -> None:
-        self.received += size + _ITEM_BYTES
-        if self.received > MAX_ANSWER:
-            raise ValueError(f"an answer of more than {MAX_ANSWER >> 20} MiB")
+        def read(self, size: int) -> bytes:
+            self.add(size)
+            content: bytes = super().read(size)  # type: ignore[misc]
+            return content
 
-    def _read_literal(self, size: int) -> bytes:
-        self._add(size)
-        return self._read(size)
+        def readline(self) -> bytes:
+            line: bytes = super().readline()  # type: ignore[misc]
+            self.add(len(line))
+            return line
 
-    def _read_line(self) -> bytes:
-        line: bytes = self._readline()
-        self._add(len(line))
-        return line
+    class Plain(Limit, IMAP4WithTimeout):  # type: ignore[misc]
+        """A connection without TLS."""
+
+    class Encrypted(Limit, IMAP4_TLS):  # type: ignore[misc]
+        """A connection with TLS."""
+
+    class LimitedClient(base):  # type: ignore[misc]
+        def _create_IMAP4(self) -> Any:  # noqa: N802 (IMAPClient's name)
+            seconds = self._timeout.connect
+            if self.ssl:
+                self.answer_limit = Encrypted(self.host, self.port, self.ssl_context, seconds)
+            else:
+                self.answer_limit = Plain(self.host, self.port, seconds)
+            return self.answer_limit
+
+        def _proc_folder_list(self, folder_data: list[Any]) -> list[ListedName]:
+            return [read_listed(item) for item in folder_data if item not in (b"", None)]
+
+    return LimitedClient
+
+
+class ListedName(NamedTuple):
+    """A folder in the answer to LIST. ``name`` is None if it cannot be read, or cannot be written as it was."""
+
+    attributes: list[bytes]
+    separator: str
+    name: str | None
+    answer: bytes
+
+
+_BEFORE_NAME = re.compile(rb'\A\(([^()]*)\) (NIL|"\\?[^\r\n]?") ')
+_LISTED = re.compile(_BEFORE_NAME.pattern + rb'(?:"((?:[^"\\]|\\.)*)"|(?!NIL\Z)([^"\s{][^"\s]*))\Z')
+
+
+def read_listed(item: bytes | tuple[bytes, bytes]) -> ListedName:
+    r"""Read one folder of a list by itself, so that an odd name leaves the others. A name may be a literal.
+
+    >>> read_listed(b'(\\Junk) "/" "Entw&APw-rfe"').name, read_listed(b'() "/" "R&D"').name
+    ('Entwürfe', None)
+    """
+    from imapclient.imap_utf7 import decode, encode
+
+    line, literal = item if isinstance(item, tuple) else (item, None)
+    match = _LISTED.match(line if literal is None else line.rpartition(b"{")[0] + b"x")
+    if match is None:
+        return ListedName([], "", None, _BEFORE_NAME.sub(b"", line if literal is None else literal))
+    raw = literal if literal is not None else match[4] or re.sub(rb"\\(.)", rb"\1", match[3])
+    separator = "" if match[2] == b"NIL" else match[2][1:-1][-1:].decode("utf-8", "replace")
+    try:
+        name = decode(raw)
+        is_plain = bool(name) and name.isprintable() and encode(name) == raw
+    except (ValueError, LookupError):  # "&" that begins no modified UTF-7
+        is_plain = False
+    return ListedName(match[1].lower().split(), separator, name if is_plain else None, raw)
 
 
 def _log_in(client: IMAPClient, account: Account) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -16,7 +16,15 @@ from spamnb.errors import SpamnbError
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.accounts import Account, ImapUrl, find_account
 from spamnb.sources.entries import Entry, Report
-from spamnb.sources.imap_connection import ANSWER_SECONDS, NeverReached, Unreachable, connect, hang_up, translate_errors
+from spamnb.sources.imap_connection import (
+    ANSWER_SECONDS,
+    ListedName,
+    NeverReached,
+    Unreachable,
+    connect,
+    hang_up,
+    translate_errors,
+)
 from spamnb.sources.mailbox import NOT_WANTED, Folder, MailboxMessage, folder_role
 
 if TYPE_CHECKING:
@@ -27,6 +35,8 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each new connection:
 _MESSAGE_BATCH = 32  # messages that one request fetches: 32 MiB at most
 FIELD_BATCH = 1000  # messages for which one request fetches header fields (16 KB each) or sizes
 _MAX_LINE = 800_000  # bytes of the line with the UIDs of a search: imaplib refuses more than a million
+_MAX_NAME = 200  # bytes of an odd folder name that are shown
+_MAX_NUMBER = 1 << 32  # RFC 9051: UIDs and numbers of messages have 32 bits
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
 _ROLES = {  # by attribute in lower case, because Cyrus writes \junk, and others \Junk
     b"\\junk": "junk",
@@ -38,6 +48,7 @@ _ROLES = {  # by attribute in lower case, because Cyrus writes \junk, and others
     b"\\important": "all",
     b"\\archive": "archive",
 }
+ODD_NAME = "a folder whose name IMAP does not allow; rename it"
 INBOX = Folder("INBOX", "INBOX", "inbox")
 _NOT_FOLDERS = {b"\\noselect", b"\\nonexistent"}  # attributes of listed names that are no folders of mail
 T = TypeVar("T")
@@ -74,6 +85,7 @@ class ImapReader:
         self._client: IMAPClient | None = None
         self._has_connected = False
         self._folders: list[Folder] | None = None
+        self.odd_names: list[str] = []  # of folders that are left out, because their names cannot be read
         self._selected: tuple[Any, bool, State] | None = None  # path, whether the folder is writable, its state
         self.separator = "/"
         self._prefix = ""  # the beginning of all folders' names on some servers, such as "INBOX."
@@ -120,22 +132,25 @@ class ImapReader:
         if self._folders is not None:
             return self._folders
 
-        def request(client: IMAPClient) -> tuple[list[Any], str]:
+        def request(client: IMAPClient) -> tuple[list[ListedName], str]:
             personal = client.namespace().personal if client.has_capability("NAMESPACE") else None
-            return client.list_folders(), _decode(personal[0][0] or "") if personal else ""
+            names = client.list_folders()
+            if names and all(listed.name is None for listed in names):
+                raise ValueError("no folder's name can be read")
+            return names, _decode(personal[0][0] or "") if personal else ""
 
-        folders = []
+        folders, self.odd_names = [], []
         listing, self._prefix = self.retry(request)
-        for flags, separator, name in listing:
-            self.separator = _decode(separator) if separator else self.separator
-            attributes = [flag.lower() for flag in flags]
-            if _NOT_FOLDERS.isdisjoint(attributes):
-                name = _decode(name)
-                special = next((_ROLES[flag] for flag in attributes if flag in _ROLES), None)
-                role = (
-                    "inbox" if name.upper() == "INBOX" else special or folder_role(name.rpartition(self.separator)[2])
-                )
-                folders.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
+        for attributes, separator, name, answer in listing:
+            self.separator = separator or self.separator
+            if not _NOT_FOLDERS.isdisjoint(attributes):
+                continue
+            if name is None:
+                self.odd_names.append(escape(answer[:_MAX_NAME].decode("utf-8", "replace")))
+                continue
+            special = next((_ROLES[flag] for flag in attributes if flag in _ROLES), None)
+            role = "inbox" if name.upper() == "INBOX" else special or folder_role(name.rpartition(self.separator)[2])
+            folders.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
         folders.sort(key=lambda row: (row[0], row[1], row[2].name))
         self._folders = [folder for *_, folder in folders]
         return self._folders
@@ -171,7 +186,7 @@ class ImapReader:
 
         def request(client: IMAPClient) -> State:
             status = client.folder_status(folder.path, ["UIDVALIDITY", "UIDNEXT", "MESSAGES"])
-            return State(*(int(status.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"MESSAGES")))
+            return _read_state(status, b"MESSAGES")
 
         return self.retry(request)
 
@@ -184,8 +199,7 @@ class ImapReader:
         if self._selected is None or self._selected[:2] != (folder.path, writable):
             self._selected = None
             status = client.select_folder(folder.path, readonly=not writable)
-            state = State(*(int(status.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"EXISTS")))
-            self._selected = folder.path, writable, state
+            self._selected = folder.path, writable, _read_state(status, b"EXISTS")
         if validity not in (None, self._selected[2].validity):
             raise Renumbered(f"{self.display_name}: the server has given the messages of {folder.name} new numbers")
         return self._selected[2]
@@ -201,11 +215,11 @@ class ImapReader:
             state = self.select_folder(client, folder, None)
             if not state.n_messages or 0 < state.next_uid <= first_uid:
                 return []
-            ranges = [f"{first_uid}:*"]
+            ranges: Iterable[str] = [f"{first_uid}:*"]
             digits = len(str(state.next_uid)) + 1
             if state.n_messages * digits > _MAX_LINE:  # the server would answer with all UIDs in one line
                 width = _MAX_LINE // digits
-                ranges = [f"{start}:{start + width - 1}" for start in range(first_uid, state.next_uid, width)]
+                ranges = (f"{start}:{start + width - 1}" for start in range(first_uid, state.next_uid, width))
             uids = {uid for span in ranges for uid in client.search(["UID", span, "UNDELETED", *criteria])}
             return [self.make_message(folder, Uid(state.validity, uid)) for uid in sorted(uids) if uid >= first_uid]
 
@@ -260,7 +274,10 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursi
     spam), trash, drafts, templates and copies of all mail. Raise SpamnbError if the account cannot be read.
     """
     with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
-        for folder in _select_folders(mailbox, label, recursive, mailbox.url.folder):
+        folders = _select_folders(mailbox, label, recursive, mailbox.url.folder)
+        for name in mailbox.odd_names if recursive and not mailbox.url.folder else ():
+            on_unreadable(f"{mailbox.display_name}/{name}", ValueError(ODD_NAME))
+        for folder in folders:
             for message, raw in mailbox.read(mailbox.messages(folder)):
                 if isinstance(raw, OSError):
                     on_unreadable(message.name, raw)
@@ -311,6 +328,13 @@ def _select_folders(mailbox: ImapReader, label: str | None, recursive: bool, nam
         names = ", ".join(folder.name for folder in folders[:20])
         raise SpamnbError(f"{mailbox.display_name}: no folder {name!r}; there are {names}")
     return [folder]
+
+
+def _read_state(status: Mapping[bytes, Any], number_name: bytes) -> State:
+    state = State(*(int(status.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", number_name)))
+    if not all(0 <= number <= _MAX_NUMBER for number in state):
+        raise ValueError(f"a number above {_MAX_NUMBER} in the state of a folder")
+    return state
 
 
 def _decode(name: bytes | str) -> str:

@@ -4,15 +4,20 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from commands import run
+from hypothesis import given
+from hypothesis import strategies as st
+from imapclient.imap_utf7 import encode
 from mail import message
 from programs import watching
 from unpacked import wait_until
 
 from spamnb.mailbox import maildir
+from spamnb.sources import imap_connection
 
 ANSWERS = {
     "nested": b"* LIST " + b"(" * 100_000 + b"\r\n",
@@ -26,37 +31,86 @@ ANSWERS = {
 }
 
 
-@pytest.fixture(params=ANSWERS)
-def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    """Return the account of a server that sends this reply to every command except the login."""
+@contextmanager
+def serving(replies: dict[bytes, bytes], other: bytes, greeting: bytes = b"* OK ready\r\n") -> Iterator[str]:
+    """Serve the account whose URL is yielded, with a reply for each command."""
     listening = socket.create_server(("127.0.0.1", 0))
 
     def serve(client: socket.socket) -> None:
-        with client, client.makefile("rwb", buffering=0) as stream:
-            stream.write(b"* OK [CAPABILITY IMAP4rev1 MOVE UIDPLUS] ready\r\n")
+        with client, client.makefile("rwb", buffering=0) as stream, suppress(OSError):
+            stream.write(greeting)
             for line in stream:
                 tag, command, *_ = [*line.split(), b"", b""]
-                done = tag + b" OK done\r\n"
-                if command in (b"LOGIN", b"CAPABILITY"):
-                    stream.write(b"* CAPABILITY IMAP4rev1 MOVE UIDPLUS\r\n" * (command == b"CAPABILITY") + done)
-                else:
-                    stream.write(ANSWERS[request.param] + done)
+                stream.write(replies.get(command, other) + tag + b" OK done\r\n")
 
     def accept() -> None:
-        while True:
-            try:
-                client, _ = listening.accept()
-            except OSError:
-                return
-            threading.Thread(target=serve, args=(client,), daemon=True).start()
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listening.accept()[0],), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setenv("SPAMNB_IMAP_PASSWORD", "secret")
     yield f"imap://ann@127.0.0.1:{listening.getsockname()[1]}"
     listening.shutdown(socket.SHUT_RDWR)
     listening.close()
+
+
+@pytest.fixture(autouse=True)
+def person(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("SPAMNB_IMAP_PASSWORD", "secret")
+
+
+CAPABLE = {b"CAPABILITY": b"* CAPABILITY IMAP4rev1 MOVE UIDPLUS\r\n", b"LOGIN": b""}
+
+
+@pytest.fixture(params=ANSWERS)
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Return the account of a server that sends this reply to every command except the login."""
+    greeting = b"* OK [CAPABILITY IMAP4rev1 MOVE UIDPLUS] ready\r\n"
+    with serving(CAPABLE, ANSWERS[request.param], greeting) as address:
+        yield address
+
+
+STATUS = b"* STATUS x (MESSAGES 3 UIDNEXT 4 UIDVALIDITY 1)\r\n"
+ODD_NAMES = {
+    b"NIL": "NIL", b'"R&D"': "R&D", b"Da\tOggetto\tDim\t": "Da", b"[a(b": "", b'"\xffx"': "x", b"{3}\r\na\nb": "a",
+    b'"x" y': "y", b"": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_an_odd_folder_is_named_and_leaves_the_others(name: bytes) -> None:
+    listing = b'* LIST () "/" INBOX\r\n* LIST () "/" %b\r\n* LIST (\\Junk) "/" "Entw&APw-rfe"\r\n' % name
+    with serving({**CAPABLE, b"LIST": listing, b"STATUS": STATUS}, b"") as address:
+        result = run("check", address)
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert result.exit_code == 0 and lines[0] == "INBOX inbox 3 messages", result.output
+    assert "Entwürfe junk 3 messages" in lines and ODD_NAMES[name] in result.stdout
+    assert ("left out" in result.stdout) == (name != b"[a(b")
+
+
+@given(st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=20).filter(str.isprintable))
+def test_listed_names_are_those_that_imapclient_encodes(name: str) -> None:
+    encoded = encode(name)
+    quoted = b'"' + encoded.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
+    for item in (b'(\\Marked) "." ' + quoted, (b'(\\Marked) "." {%d}' % len(encoded), encoded)):
+        assert imap_connection.read_listed(item)[:3] == ([b"\\marked"], ".", name)
+
+
+@pytest.mark.parametrize("number", [b"99999999999", b"9" * 5000, b"-1"])
+def test_a_number_that_no_folder_can_have_is_refused_at_once(number: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.sources.imap_reading.PAUSES", (0.0,))
+    state = b"* %b EXISTS\r\n* OK [UIDVALIDITY 1] x\r\n* OK [UIDNEXT %b] x\r\n" % (number, number)
+    with serving({**CAPABLE, b"LIST": b'* LIST () "/" INBOX\r\n', b"EXAMINE": state}, b"") as address:
+        result = run("train", "-m", "m", f"ham={address}", f"spam={address}")
+    assert result.exit_code == 1 and result.stderr.count("\n") == 1 and "cannot be read" in result.stderr
+
+
+def test_a_greeting_without_an_end_is_not_kept() -> None:
+    with serving(CAPABLE, b"", (b"* OK " + b"x" * 60_000 + b"\r\n") * 2000) as address:
+        result = run("check", address)
+    assert result.exit_code == 1 and "an answer of more than 64 MiB" in result.stderr
 
 
 @pytest.mark.slow
