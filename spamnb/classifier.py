@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
@@ -17,7 +18,6 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from spamnb.classification import Classification, Evidence
-from spamnb.counts.class_counts import CountedTokens
 from spamnb.errors import SpamnbError, check_type
 from spamnb.formulas.calibration import bins_by_class, has_enough_messages
 from spamnb.formulas.decision import UNSURE, Loss
@@ -27,8 +27,7 @@ from spamnb.learners import learner_for
 from spamnb.learners.learner import NewMessage
 from spamnb.reader.message import Reader, describe_truncations, digest
 from spamnb.reader.read_message import ReadMessage
-from spamnb.reader.rows import CsrRows
-from spamnb.reader.tokens import TokenArray
+from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
 from spamnb.store.records import MessageRecord, delete_learned, put_learned, read_learned
@@ -268,21 +267,16 @@ class Classifier:
             raws = [to_raw_message(each) for each in batch if not isinstance(each, ReadMessage)]
             if len(raws) < len(batch):
                 return self._classify_read(self._read_all(batch), n_evidence, of_spam, uncalibrated)
-            vocabulary = self.store.vocabulary
-            read = self._reader.read(raws, vocabulary, identify=False)
-            ids, rows = read.rows.renumbered()
-            truncations = list(map(describe_truncations, read.truncations.tolist()))
-            return self._classify(vocabulary.take(ids), rows, truncations, n_evidence, of_spam, uncalibrated)
+            rows = self._reader.read(raws, self.store.vocabulary, identify=False)
+            return self._classify(rows.compact(), n_evidence, of_spam, uncalibrated)
 
-    def classify_rows(self, names: TokenArray, rows: CsrRows, n_evidence: int | None = None) -> list[Classification]:
+    def classify_rows(self, rows: Rows, n_evidence: int | None = None) -> list[Classification]:
         """Classify messages whose tokens were counted.
 
         Parameters
         ----------
-        names : TokenArray
-            The tokens.
-        rows : CsrRows
-            The messages, as rows of positions in ``names``.
+        rows : Rows
+            The messages.
         n_evidence : int or None
             The number of tokens in the evidence; None for all.
 
@@ -293,46 +287,35 @@ class Classifier:
 
         Examples
         --------
-        >>> names, rows = CsrRows.of([{"offer": 1}])
-        >>> Classifier.create(":memory:").classify_rows(TokenArray.of(names), rows)[0].verdict
+        >>> Classifier.create(":memory:").classify_rows(Rows.of([{"offer": 1}]))[0].verdict
         'unsure'
         """
         with self.store.reading():
             self._follow()
-            n, (ids, rows) = len(rows.indptr) - 1, rows.renumbered()
-            return self._classify(names.take(ids), rows, [()] * n, n_evidence, False, False)
+            return self._classify(rows.compact(), n_evidence)
 
     def _classify_read(
         self, messages: list[ReadMessage], n_evidence: int | None = 0, of_spam: bool = False, uncalibrated: bool = False
     ) -> list[Classification]:
         vocabulary = self.store.vocabulary
-        indptr = np.cumsum([0, *(len(each.tokens) for each in messages)])
-        cells = np.concatenate([vocabulary.ids(each.tokens) for each in messages])
-        counts = np.concatenate([each.occurrences for each in messages])
-        ids, rows = CsrRows(indptr, cells, counts).renumbered()
-        truncations = [each.truncations for each in messages]
-        return self._classify(vocabulary.take(ids), rows, truncations, n_evidence, of_spam, uncalibrated)
+        parts = [replace(each.row, tokens=vocabulary, ids=vocabulary.ids(each.row.tokens)) for each in messages]
+        return self._classify(Rows.join(parts).compact(), n_evidence, of_spam, uncalibrated)
 
     def _classify(
-        self,
-        names: Sequence[str],
-        rows: CsrRows,
-        truncations: list[tuple[str, ...]],
-        n_evidence: int | None,
-        of_spam: bool,
-        uncalibrated: bool,
+        self, rows: Rows, n_evidence: int | None, of_spam: bool = False, uncalibrated: bool = False
     ) -> list[Classification]:
-        """Classify n messages, as rows over the tokens ``names``.
+        """Classify n messages as compact rows.
 
         A message with nearly no token of the model has the shares of the classes as probabilities, and is never spam.
         """
         totals, loss, spam = self.store.totals(), Loss.of(self.settings), self.settings.spam
         threshold = math.log(loss.threshold / (1 - loss.threshold))
-        classes, n = totals.classes, len(truncations)
+        classes, n = totals.classes, len(rows)
+        truncations = list(map(describe_truncations, rows.truncations.tolist()))
         if not classes:
             unsure = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, (), spam=spam, threshold=threshold)
             return [unsure._replace(truncations=each) for each in truncations]
-        batch = self.learner.score(self.store, names, rows)
+        batch = self.learner.score(self.store, rows)
         calibrated = self.store.calibration().probabilities(batch.scores)
         probabilities = towards_prior(calibrated, totals.documents, batch.kept_shares)
         enough = has_enough_messages(totals.documents, self.settings.spam_column(classes))
@@ -515,7 +498,7 @@ class Classifier:
         noise, new = self.store.calibration().noise, []
         for label, message, classification in messages:
             q = self.trust(label, classification) if classification else 1.0
-            new.append(NewMessage(message.digest, label, _counted_tokens(message), _scores(label, classification), q))
+            new.append(NewMessage(message.digest, label, message.row, _scores(label, classification), q))
         for each in new:
             self.store.add(each.label, each.counted)
         records = self.learner.learn(self.store, new, noise)
@@ -554,7 +537,7 @@ class Classifier:
 
     def _subtract(self, message: ReadMessage, learned: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
-        label, bins, counted = learned.label, learned.bins, _counted_tokens(message)
+        label, bins, counted = learned.label, learned.bins, message.row
         self.learner.forget(self.store, learned, counted, message.digest)
         self.store.add(label, counted, -1)
         if bins is None:  # a message of training
@@ -575,7 +558,3 @@ def _scores(label: str, classification: Classification | None) -> dict[str, floa
     if classification is None or label not in classification.probabilities or len(classification.probabilities) < 2:
         return {}
     return dict(zip(classification.probabilities, classification.scores.tolist()))
-
-
-def _counted_tokens(message: ReadMessage) -> CountedTokens:
-    return CountedTokens(message.tokens, message.occurrences)

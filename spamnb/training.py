@@ -103,7 +103,7 @@ def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores:
     older, newest = training_set.split(is_newest)
     if (scores := learner.scores_by_others(older, newest)) is None:
         raise NoNewest(f"a model of type {learner.settings.model_type} would have to be trained once more")
-    since = newest.messages.dates[newest.messages.included].min()
+    since = newest.dates.min()
     return NewestScores(int(since), np.flatnonzero(is_newest), scores)
 
 
@@ -111,7 +111,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     """Calibrate the left-out scores, and return the classification of each message."""
     training_set, labels, scores = fitted.training_set, fitted.labels, fitted.scores
     classes, documents = training_set.counts.classes, training_set.counts.documents
-    positions = training_set.included_positions()
+    positions = training_set.rows.positions
     n_folds = min(fitted.n_folds, len(labels)) if fitted.n_folds else None
     facts_of_model = classes, documents, training_set.counts.totals().vocabulary_size, n_folds
     if not len(labels):
@@ -130,8 +130,8 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
         newest = NewestResult(fitted.newest.since, labels[rows[order]], classify(fitted.newest.scores[order])[1])
     order, n_doubtful = np.argsort(positions), 0
     if fitted.doubtful is not None and fitted.doubtful_scores is not None:
-        positions = np.concatenate([positions, fitted.doubtful.included_positions()])
-        labels = np.concatenate([labels, fitted.doubtful.included_labels()])
+        positions = np.concatenate([positions, fitted.doubtful.positions])
+        labels = np.concatenate([labels, fitted.doubtful.labels])
         scores = np.concatenate([scores, fitted.doubtful_scores])
         n_doubtful = len(labels) - len(order)
         order = np.append(order, len(order) + np.argsort(positions[len(order) :]))
@@ -183,8 +183,8 @@ def _make_cells(training_set: TrainingSet, correction: CorrectionFit | None) -> 
 
 def _make_records(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[bytes, MessageRecord]]:
     """Yield the digests of the messages, ascending, and their records."""
-    classes, digests = training_set.counts.classes, training_set.messages.digests[training_set.messages.included]
-    labels = training_set.included_labels()
+    classes, digests = training_set.counts.classes, training_set.rows.digests
+    labels = training_set.rows.labels
     for first in range(0, len(labels), CHUNK_MESSAGES):
         chunk = slice(first, first + CHUNK_MESSAGES)
         contributions = repeat([]) if correction is None else add_first_class(correction.contributions[chunk]).tolist()

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from spamnb.classifier import Classifier
-from spamnb.counts.class_counts import ClassCounts, CountedTokens
+from spamnb.counts.class_counts import ClassCounts
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.journal.entries import INBOX, NOWHERE, Place, make_entry
 from spamnb.journal.journal import Journal
 from spamnb.mail_result import classify_mail
+from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
@@ -143,9 +144,9 @@ def make_model(messages: Iterable[tuple[str, bytes]], **settings: Any) -> Classi
     return classifier
 
 
-def make_counts(tokens: dict[str, int]) -> CountedTokens:
-    """Return the counts of a message with these tokens."""
-    return CountedTokens(list(tokens), np.array([*tokens.values()], np.int64))
+def make_counts(tokens: dict[str, int]) -> Rows:
+    """Return a message as one row."""
+    return Rows.of([tokens])
 
 
 def make_store(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:

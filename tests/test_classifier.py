@@ -17,7 +17,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.formulas import calibration
 from spamnb.reader.message import Reader
-from spamnb.reader.rows import CsrRows
+from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
@@ -109,8 +109,7 @@ def test_a_message_without_a_known_token_has_the_prior_and_is_never_spam(
 ) -> None:
     messages = [("ham", message("ham", n)) for n in range(30)] + [("spam", message("spam", n)) for n in range(n_spam)]
     with make_model(messages, model_type=model_type) as classifier:
-        unknown = TokenArray.of(["neverseen"])
-        classification = classifier.classify_rows(unknown, CsrRows.of([{"neverseen": 1}])[1])[0]
+        classification = classifier.classify_rows(Rows.of([{"neverseen": 1}]))[0]
         n = classifier.store.totals().documents
         assert list(classification.probabilities.values()) == pytest.approx((n + 1) / (n.sum() + 2))
         assert classification.verdict == verdict and not classification.evidence

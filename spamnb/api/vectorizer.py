@@ -190,7 +190,7 @@ class MailVectorizer(MessageEstimator, Transformer):
 
     def _select_columns(self, training_set: TrainingSet) -> NDArray[np.int64]:
         """Return the columns to keep, ascending by hash. Of equally frequent tokens lower hashes are preferred."""
-        n, columns = len(training_set.included_positions()), training_set.columns_by_hash()
+        n, columns = len(training_set.rows), training_set.columns_by_hash()
         minimum, maximum = (bound * n if isinstance(bound, float) else bound for bound in (self.min_df, self.max_df))
         frequency = training_set.counts.document_frequency()
         columns = columns[(minimum <= frequency[columns]) & (frequency[columns] <= maximum)]
@@ -207,7 +207,7 @@ class MailVectorizer(MessageEstimator, Transformer):
         """Return rows (n, V) of the messages, in which token i of the training set has the column ``columns[i]``."""
         from scipy.sparse import csr_array
 
-        rows = training_set.matrix()[np.argsort(training_set.included_positions())]
+        rows = training_set.rows.take(np.argsort(training_set.rows.positions)).matrix()
         X = csr_array((rows.data, columns[rows.indices], rows.indptr), shape=(rows.shape[0], len(self.tokens_)))
         X.sum_duplicates()
         if X.nnz < 2**31 - 1:  # because liblinear does not accept indices of 64 bits

@@ -112,10 +112,10 @@ def _upgrade_model(
         """Raise SpamnbError if too many messages of the old model are neither in the sources nor kept in the model."""
         import numpy as np
 
-        messages, stored_digests = training_set.messages, relearning.stored_digests()
+        rows, stored_digests = training_set.rows, relearning.stored_digests()
         n_available = {}
         for number, name in enumerate(training_set.counts.classes):
-            digests = messages.digests[messages.labels == number], stored_digests.pop(name, np.zeros((0, 16), np.uint8))
+            digests = rows.digests[rows.labels == number], stored_digests.pop(name, np.zeros((0, 16), np.uint8))
             n_available[name] = len(np.unique(np.concatenate(digests), axis=0))
         n_available |= {name: len(digests) for name, digests in stored_digests.items()}
         n_missing = {name: n - n_available.get(name, 0) for name, n in n_old_messages.items()}

@@ -6,12 +6,10 @@ computed from counts, and not stored. The arrays are numpy's alone, because impo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from spamnb.reader.rows import CsrRows
 
 
 def inverse_index(numbers: np.ndarray, size: int) -> np.ndarray:
@@ -44,19 +42,6 @@ class TokenCounts(NamedTuple):
     occurrences: np.ndarray  # (C, k) T_jc
     groups: np.ndarray  # (k,) the tokens' groups
     weights: np.ndarray  # (C, k) weights of the correction in units (formulas/correction.py); 0 in other models
-
-
-class CountedTokens(NamedTuple):
-    """The tokens of one message, and how often each occurs."""
-
-    tokens: Sequence[str]
-    counts: np.ndarray  # (k,)
-
-    @property
-    def row(self) -> CsrRows:
-        """The message as one row; the ids are positions in ``tokens``."""
-        k = len(self.counts)
-        return CsrRows(np.array([0, k]), np.arange(k), self.counts)
 
 
 class SparseRow(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spamnb.counts.messages import UNDATED
 from spamnb.counts.training_set import TrainingSet
+from spamnb.reader.rows import UNDATED
 
 NEWEST_SHARE = 1 / 5  # of the messages with a date
 # Below one of these minima there is no test of the newest messages.
@@ -37,14 +37,11 @@ def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray:
     Raise NoNewest if a minimum above is not reached, if a class has no older message, or if there is only one class.
     Without a class ``spam``, each class must reach the minima.
     """
-    dates, positions, labels = (
-        values[training_set.messages.included]
-        for values in (training_set.messages.dates, training_set.messages.positions, training_set.messages.labels)
-    )
+    dates, labels = training_set.rows.dates, training_set.rows.labels
     n_dated = int((dates != UNDATED).sum())
     if n_dated < MIN_DATED_SHARE * len(dates):
         raise NoNewest(f"only {n_dated:,} of {len(dates):,} messages have a date of arrival")
-    is_newest = mark_newest(dates, positions, NEWEST_SHARE)
+    is_newest = mark_newest(dates, training_set.rows.positions, NEWEST_SHARE)
     names = list(training_set.counts.classes)
     newest_sizes, sizes = (np.bincount(each, minlength=len(names)) for each in (labels[is_newest], labels))
     if (newest_sizes == sizes).any():

@@ -14,16 +14,17 @@ import re
 import unicodedata
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from spamnb.counts.counting import CountedMessages, Counter, SharedVocabulary
+from spamnb.counts.counting import MessageCounter, SharedVocabulary, Unread
 from spamnb.engines.executor import PARTS_AHEAD, ordered_map, parts_of
 from spamnb.errors import ArgumentError, SpamnbError, reason
-from spamnb.reader.tokens import TokenArray
+from spamnb.reader.rows import Rows
 from spamnb.settings import TOKENS_VERSION, Settings
 from spamnb.sources.entries import Entry
 
@@ -56,7 +57,7 @@ def token_versions() -> dict[str, str]:
     }
 
 
-def count_part(part: list[Entry], settings: Settings, expected: dict[str, str]) -> tuple[TokenArray, CountedMessages]:
+def count_part(part: list[Entry], settings: Settings, expected: dict[str, str]) -> tuple[Rows, list[Unread]]:
     """Count a part of the mail on a worker. Raise SpamnbError if the worker's versions are not the expected ones."""
     for name, version in token_versions().items():
         if version != expected[name]:
@@ -64,9 +65,8 @@ def count_part(part: list[Entry], settings: Settings, expected: dict[str, str]) 
                 f"{name}: {version} on the worker {gethostname()}, {expected[name]} here;"
                 " install the same on all machines"
             )
-    vocabulary = SharedVocabulary()
-    counted = Counter(settings, vocabulary).count(part)
-    return vocabulary.take_all().tokens(), counted
+    rows, unread = MessageCounter(settings, SharedVocabulary()).count(part)
+    return rows.compact(), unread
 
 
 class Cluster:
@@ -78,26 +78,29 @@ class Cluster:
 
     def count(
         self, entries: Iterable[Entry], settings: Settings, vocabulary: SharedVocabulary
-    ) -> Generator[CountedMessages]:
-        """Yield the counts of each part. Raise SpamnbError if a worker lacks a file that this machine has."""
+    ) -> Generator[tuple[Rows, list[Unread]]]:
+        """Yield the rows and the unreadable messages of each part.
+
+        Raise SpamnbError if a worker lacks a file that this machine has.
+        """
         executor = self._client.get_executor(pure=False)
 
-        def submit(part: list[Entry]) -> Future[tuple[TokenArray, CountedMessages]]:
+        def submit(part: list[Entry]) -> Future[tuple[Rows, list[Unread]]]:
             count = partial(count_part, list(map(_make_absolute, part)), settings, token_versions())
             # Dask reports this key if workers died with the part. The key is unique, because Dask runs equal keys once.
             key = f"the part of the mail from {part[0].name} to {part[-1].name} ({uuid4().hex})"
-            future: Future[tuple[TokenArray, CountedMessages]] = executor.submit(count, key=key)
+            future: Future[tuple[Rows, list[Unread]]] = executor.submit(count, key=key)
             return future
 
         parts = parts_of(entries, MAX_PART_MESSAGES, MAX_PART_BYTES)
-        for tokens, counted in ordered_map(submit, parts, PARTS_AHEAD * max(len(self._client.nthreads()), 1)):
-            for message in counted.unread:
+        for rows, unread in ordered_map(submit, parts, PARTS_AHEAD * max(len(self._client.nthreads()), 1)):
+            for message in unread:
                 if message.is_missing and os.path.exists(message.path):
                     raise SpamnbError(
                         f"{message.name}: this file exists here, but not on a worker of {self.address}; all workers"
                         " must see the mail's files under the same names"
                     )
-            yield counted._replace(ids=vocabulary.ids(tokens)[counted.ids])
+            yield replace(rows, tokens=vocabulary, ids=vocabulary.ids(rows.tokens)[rows.ids]), unread
 
 
 def _make_absolute(entry: Entry) -> Entry:

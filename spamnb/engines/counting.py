@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spamnb.counts.counting import Collection, CountedMessages, Counter
+from spamnb.counts.counting import MessageCounter, TrainingSetBuilder, Unread
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.executor import cores, map_parts
+from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 
@@ -27,20 +29,20 @@ def count_parallel(
     cluster: Cluster | None = None,
 ) -> TrainingSet:
     """Return the training set of all messages, counted by threads (default: one per processor) or by a cluster."""
-    collection, done = Collection(), 0
+    builder, done = TrainingSetBuilder(), 0
 
-    def make_counter() -> Callable[[list[Entry]], CountedMessages]:
-        return Counter(settings, collection.vocabulary).count
+    def make_counter() -> Callable[[list[Entry]], tuple[Rows, list[Unread]]]:
+        return MessageCounter(settings, builder.vocabulary).count
 
     if cluster is None:
         counted_parts = map_parts(entries, make_counter(), make_counter, workers or cores())
     else:
-        counted_parts = cluster.count(entries, settings, collection.vocabulary)
+        counted_parts = cluster.count(entries, settings, builder.vocabulary)
     with closing(counted_parts):
-        for counted in counted_parts:
-            for message in counted.unread:
+        for rows, unread in counted_parts:
+            for message in unread:
                 on_unreadable(message.name, OSError(message.why))
-            collection.add(counted._replace(positions=counted.positions + done))
-            done += len(counted.positions) + len(counted.unread)
+            builder.add(replace(rows, positions=rows.positions + done))
+            done += len(rows) + len(unread)
             on_progress(done)
-    return collection.training_set()
+    return builder.training_set()

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.classifier import Classifier
-from spamnb.counts.messages import UNDATED
 from spamnb.counts.newest import mark_newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_result
+from spamnb.reader.rows import UNDATED
 from spamnb.settings import Settings
 from spamnb.training import estimate, fit, model_of, prepare
 
@@ -50,10 +50,8 @@ class Mail(NamedTuple):
 
 def make_mail(training_set: TrainingSet, names: list[str]) -> Mail:
     """Return the mail of a training set, whose messages have these names by position."""
-    messages = training_set.messages
-    order = np.argsort(messages.positions)
-    keys = messages.digests[order].view("V16").ravel()
-    return Mail(training_set, names, messages.positions[order], messages.labels[order], keys, messages.dates[order])
+    rows = training_set.rows.take(np.argsort(training_set.rows.positions))
+    return Mail(training_set, names, rows.positions, rows.labels, rows.digests.view("V16").ravel(), rows.dates)
 
 
 def evaluate_positions(
@@ -66,8 +64,9 @@ def evaluate_positions(
 
     def classify(mask: NDArray[np.bool_], n_evidence: int) -> dict[int, EvaluatedMessage]:
         rows: dict[int, EvaluatedMessage] = {}
-        for batch in mail.training_set.select(mask).batches(BATCH_MESSAGES):
-            classifications = classifier.classify_rows(mail.training_set.tokens, batch.rows, n_evidence)
+        all_rows = mail.training_set.rows
+        for batch in all_rows.take(mask[all_rows.positions]).batches(BATCH_MESSAGES):
+            classifications = classifier.classify_rows(batch, n_evidence)
             for position, label, classification in zip(batch.positions.tolist(), batch.labels, classifications):
                 rows[position] = EvaluatedMessage.of(mail.names[position], mail.classes[label], classification)
         return rows

@@ -140,7 +140,7 @@ def make_entry(
         threshold=classification.threshold,
         evidence=json.dumps(evidence),
         token_rules=identify_token_rules(settings),
-        tokens=pack_tokens(message.tokens, message.occurrences),
+        tokens=pack_tokens(message.row.tokens, message.row.counts),
     )
 
 

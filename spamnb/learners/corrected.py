@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import CountedTokens
 from spamnb.formulas.calibration import label_trust
 from spamnb.formulas.correction import (
     HARD,
@@ -32,7 +31,7 @@ from spamnb.formulas.correction import (
 from spamnb.formulas.trust import DOUBTFUL
 from spamnb.learners.learner import BatchScores, CorrectionFit, Fit, Learner, NewMessage
 from spamnb.learners.naive_bayes import NaiveBayes
-from spamnb.reader.rows import CsrRows
+from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
@@ -81,11 +80,11 @@ class Corrected(Learner):
         scores = self.naive_bayes.leave_one_out_scores(training_set)
         if not len(scores):  # there is only one class
             return Fit(training_set, scores)
-        labels, classes = training_set.included_labels(), scores.shape[1]
+        labels, classes = training_set.rows.labels, scores.shape[1]
         trusts, noise = label_trust(offset_scale(classes) * scores, labels)
         trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
         if doubtful is not None:
-            is_trusted = trusted.messages.included[training_set.messages.included]
+            is_trusted = trusts >= DOUBTFUL
             scores = np.empty_like(scores)
             scores[is_trusted] = self.naive_bayes.leave_one_out_scores(trusted)
             scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, doubtful)
@@ -100,15 +99,15 @@ class Corrected(Learner):
         correction = CorrectionFit(solution.contributions, solution.weights, _find_hardest(solution, trusted))
         return Fit(trusted, left_out, folds, noise, doubtful, doubtful_scores, correction=correction)
 
-    def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray | None:
+    def scores_by_others(self, others: TrainingSet, messages: Rows) -> np.ndarray | None:
         scores = self.naive_bayes.leave_one_out_scores(others)
         if not len(scores):
             return self.naive_bayes.scores_by_others(others, messages)
         passes = min(PASSES_OF_OLDER, (PASSES if scores.shape[1] == 2 else MANY_PASSES)[0])
-        _, noise = label_trust(offset_scale(scores.shape[1]) * scores, others.included_labels())
+        _, noise = label_trust(offset_scale(scores.shape[1]) * scores, others.rows.labels)
         return self._corrected_scores(_solve(others, scores, noise, passes), others, messages)
 
-    def _corrected_scores(self, solution: _Solution, others: TrainingSet, messages: TrainingSet) -> np.ndarray:
+    def _corrected_scores(self, solution: _Solution, others: TrainingSet, messages: Rows) -> np.ndarray:
         """Return scores (m, C) of ``messages`` by a model of ``others``, whose correction is ``solution``."""
         scores = self.naive_bayes.scores_by_others(others, messages)
         problem = _make_problem(messages, offset_scale(scores.shape[1]) * scores)
@@ -116,8 +115,8 @@ class Corrected(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        return self.naive_bayes.score(store, tokens, rows, offset_scale(len(store.totals().classes)))
+    def score(self, store: Store, rows: Rows) -> BatchScores:
+        return self.naive_bayes.score(store, rows, offset_scale(len(store.totals().classes)))
 
     def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
         """Fit the messages whose labels are trusted, and then, for each of them, one hard example again."""
@@ -140,7 +139,7 @@ class Corrected(Learner):
                 hard_examples.add_example(store, example)
         return records
 
-    def forget(self, store: Store, learned: MessageRecord, counted: CountedTokens, digest: bytes) -> None:
+    def forget(self, store: Store, learned: MessageRecord, counted: Rows, digest: bytes) -> None:
         store.add_weights(TokenArray.of(counted.tokens).hashes, _negate(learned.contribution))
         for number, units in learned.changes.items():
             if example := hard_examples.read_example(store, number):
@@ -227,12 +226,12 @@ def _negate(units: Mapping[str, int]) -> dict[str, int]:
     return {name: -n for name, n in units.items()}
 
 
-def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple[TrainingSet, TrainingSet | None]:
+def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple[TrainingSet, Rows | None]:
     """Return the trusted and the doubtful messages, where ``is_doubtful`` (n,) is a mask.
 
     All messages count as trusted if too few messages of a class are trusted (``MIN_TRUSTED_SHARE``).
     """
-    labels = training_set.included_labels()
+    labels = training_set.rows.labels
     trusted = np.bincount(labels[~is_doubtful], minlength=len(training_set.counts.classes))
     if not is_doubtful.any() or (trusted < MIN_TRUSTED_SHARE * training_set.counts.documents).any():
         return training_set, None
@@ -243,13 +242,12 @@ def _find_hardest(solution: _Solution, training_set: TrainingSet) -> list[HardEx
     """Return the hard examples with the largest coefficients, ascending."""
     problem, classes = solution.problem, training_set.counts.classes
     coefficients = problem.largest_coefficients(solution.contributions)
-    messages, hardest = training_set.messages, np.argsort(coefficients, kind="stable")[-MAX_TRAINING_EXAMPLES:]
-    numbers, examples = np.flatnonzero(messages.included), []
+    rows, hardest = training_set.rows, np.argsort(coefficients, kind="stable")[-MAX_TRAINING_EXAMPLES:]
+    examples = []
     for i in hardest[coefficients[hardest] >= HARD].tolist():
-        hashes = training_set.tokens.hashes[messages.rows(numbers[i : i + 1]).ids]
+        hashes = training_set.tokens.hashes[rows.ids[rows.begins[i] : rows.ends[i]]]
         offsets = dict(zip(classes, problem.offsets[i].tolist()))
-        digest = messages.digests[numbers[i]].tobytes()
-        examples.append(HardExample(digest, classes[problem.labels[i]], offsets, hashes))
+        examples.append(HardExample(rows.digests[i].tobytes(), classes[problem.labels[i]], offsets, hashes))
     return examples
 
 
@@ -266,7 +264,7 @@ class _Solution(NamedTuple):
 def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: int) -> _Solution:
     """Fit the correction to left-out ``scores`` (n, C) of naive Bayes. A share ``noise`` of the labels is wrong."""
     n, classes = scores.shape
-    problem = _make_problem(training_set, offset_scale(classes, fitted=True) * scores)
+    problem = _make_problem(training_set.rows, offset_scale(classes, fitted=True) * scores)
     contributions = np.zeros((n, classes - 1), np.int64)
     weights = np.zeros((len(training_set.tokens), classes - 1), np.int64)
     parameters = {"penalty": PENALTY, "least": NEGLIGIBLE if classes > 2 else 0.0}
@@ -274,11 +272,9 @@ def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: 
     return _Solution(problem, contributions, weights, noise, parameters)
 
 
-def _make_problem(training_set: TrainingSet, offsets: np.ndarray) -> Problem:
-    """Make the problem of the included messages, whose scores by naive Bayes are ``offsets`` (n, C)."""
-    messages, included = training_set.messages, np.flatnonzero(training_set.messages.included)
-    begins, ends = messages.indptr[included], messages.indptr[included + 1]
-    return Problem.of(begins, ends, messages.ids, len(training_set.tokens), offsets, training_set.included_labels())
+def _make_problem(rows: Rows, offsets: np.ndarray) -> Problem:
+    """Make the problem of labelled messages, whose scores by naive Bayes are ``offsets`` (n, C)."""
+    return Problem.of(rows.begins, rows.ends, rows.ids, len(rows.tokens), offsets, rows.labels)
 
 
 def _score_folds(solution: _Solution, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:

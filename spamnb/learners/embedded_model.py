@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.counts.class_counts import CountedTokens
 from spamnb.counts.moments import Moments
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.estimators.gaussian import (
@@ -27,7 +26,7 @@ from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.embeddings import embed, fit_embedding
 from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage
-from spamnb.reader.rows import CsrRows, take_tokens
+from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store.arrays import put_arrays, read_arrays, read_vectors
 from spamnb.store.records import MessageRecord
@@ -54,13 +53,13 @@ class EmbeddedModel(Learner):
     def fit(self, training_set: TrainingSet) -> Fit:
         training_set = training_set.select_columns(training_set.columns_by_hash())
         classes = training_set.counts.classes
-        matrix = training_set.matrix()
+        matrix = training_set.rows.matrix()
         assert self.settings.embedding is not None  # settings.py refuses these models without an embedding
         embedding = fit_embedding(self.settings.embedding, matrix, training_set.tokens)
         vectors = np.zeros((len(training_set.tokens), embedding.vectors.shape[1]), np.float32)
         vectors[embedding.columns] = embedding.vectors
         x = embedding.transform(matrix)
-        y = training_set.included_labels()
+        y = training_set.rows.labels
         fold = training_set.stratified_folds(N_FOLDS)
         diagonal = self.settings.model_type == "gaussian"
         whole = Moments.of(x, y, len(classes), diagonal)
@@ -75,9 +74,9 @@ class EmbeddedModel(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: Store, rows: Rows) -> BatchScores:
         form, order = self._read_form(store)
-        tokens_with_vectors, model_rows, vectors = _look_up_vectors(store, tokens, rows, form.linear.shape[1])
+        model_rows, vectors = _look_up_vectors(store, rows, form.linear.shape[1])
         weights = np.zeros((len(order), len(model_rows.ids)))
         for start, stop in pairwise(model_rows.indptr.tolist()):
             x, factors = embed(vectors[model_rows.ids[start:stop]], model_rows.counts[start:stop])
@@ -87,7 +86,7 @@ class EmbeddedModel(Learner):
             weights[:, start:stop] = gradient @ (factors[:, None] * vectors[model_rows.ids[start:stop]]).T
         scores = row_sums(weights, model_rows.indptr).T + form.constant[order]
         has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
-        return BatchScores(tokens_with_vectors, model_rows, scores, weights, has_evidence, lambda: softmax(scores))
+        return BatchScores(model_rows, scores, weights, has_evidence, lambda: softmax(scores))
 
     def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
         names, sums = self._read_moments(store)
@@ -99,7 +98,7 @@ class EmbeddedModel(Learner):
         _write_moments(store, names, sums)
         return super().learn(store, messages, noise)
 
-    def forget(self, store: Store, learned: MessageRecord, counted: CountedTokens, digest: bytes) -> None:
+    def forget(self, store: Store, learned: MessageRecord, counted: Rows, digest: bytes) -> None:
         (names, sums), label = self._read_moments(store), learned.label
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
@@ -148,9 +147,9 @@ class EmbeddedModel(Learner):
             raise SpamnbError(f"too few messages: {problem}; {advice}") from None
 
 
-def _make_moments(store: Store, message: CountedTokens, label: int, sums: Moments) -> Moments:
+def _make_moments(store: Store, message: Rows, label: int, sums: Moments) -> Moments:
     """Return the moments of one message of class number ``label``, in the shapes of ``sums``."""
-    _, model_rows, vectors = _look_up_vectors(store, message.tokens, message.row, sums.first.shape[1])
+    model_rows, vectors = _look_up_vectors(store, message, sums.first.shape[1])
     x = embed(vectors[model_rows.ids], model_rows.counts)[0][None, :]
     return Moments.of(x, np.array([label]), len(sums.documents), sums.second.ndim == 2)
 
@@ -164,19 +163,16 @@ def _name_arrays(sums: Moments) -> dict[str, np.ndarray]:
     return {f"dense_{name}": values for name, values in sums._asdict().items()}
 
 
-def _look_up_vectors(
-    store: Store, tokens: Sequence[str], rows: CsrRows, width: int
-) -> tuple[Sequence[str], CsrRows, np.ndarray]:
-    """Return the k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, width)."""
+def _look_up_vectors(store: Store, rows: Rows, width: int) -> tuple[Rows, np.ndarray]:
+    """Return packed rows over the k tokens that have a vector, ascending, and the vectors (k, width)."""
+    tokens = list(rows.tokens)
     vectors = read_vectors(store, tokens)
     # Sorted, because the rounding of a sum depends on its order, and forgetting must subtract the same sum exactly.
     order = sorted((i for i, token in enumerate(tokens) if token in vectors), key=tokens.__getitem__)
-    positions = np.array(order, np.intp)
-    tokens_with_vectors, model_rows = take_tokens(tokens, positions), rows.select(positions, len(tokens)).sorted()
     if any(len(vector) != width for vector in vectors.values()):
         raise Damaged(f"a vector in table tokens that does not have {width} numbers")
-    table = np.array([vectors[token] for token in tokens_with_vectors])
-    return tokens_with_vectors, model_rows, table.reshape(-1, width)
+    table = np.array([vectors[tokens[i]] for i in order])
+    return rows.select(np.array(order, np.intp)).sorted(), table.reshape(-1, width)
 
 
 def _is_list_of_names(value: object) -> bool:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import CountedTokens
 from spamnb.formulas.calibration import bins_by_class, histogram
-from spamnb.reader.rows import CsrRows, take_tokens
+from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store.records import MessageRecord
 from spamnb.store.store import Store
@@ -20,10 +19,9 @@ if TYPE_CHECKING:  # these imports would slow down the classification of one mes
 
 
 class BatchScores(NamedTuple):
-    """Scores of n messages over k tokens, and the weight of each token in each message."""
+    """Scores of n messages, and the weight of each token in each message."""
 
-    tokens: Sequence[str]  # (k,) the tokens of the messages that are in the model
-    rows: CsrRows  # the messages over these tokens; the ids are positions in ``tokens``
+    rows: Rows
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
     kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (formulas/pooling.py)
@@ -39,11 +37,12 @@ class BatchScores(NamedTuple):
         (C,). None for ``label`` is the likeliest class, and None for ``limit`` returns all pairs. Models without a
         correction return no parts.
         """
-        cells = slice(*self.rows.indptr[row : row + 2].tolist())
+        cells = slice(self.rows.begins[row], self.rows.ends[row])
         weights = _subtract_rival(self.weights[:, cells], p, label)
         heaviest = np.argsort(-np.abs(weights), kind="stable")[:limit]
         heaviest = heaviest[weights[heaviest] != 0]
-        evidence = list(zip(take_tokens(self.tokens, self.rows.ids[cells][heaviest]), weights[heaviest].tolist()))
+        tokens = self.rows.tokens.take(self.rows.ids[cells][heaviest])
+        evidence = list(zip(tokens, weights[heaviest].tolist()))
         if self.correction is None:
             return evidence, ()
         return evidence, tuple(_subtract_rival(self.correction[:, cells], p, label)[heaviest].tolist())
@@ -61,7 +60,7 @@ class NewMessage(NamedTuple):
 
     digest: bytes
     label: str
-    counted: CountedTokens
+    counted: Rows
     scores: Mapping[str, float]  # by class, in nats; empty if the model has fewer than two classes
     trust: float  # P(the label is right)
 
@@ -78,21 +77,21 @@ class NewestScores(NamedTuple):
     """The newest messages of a training set, scored by a model of the older ones (counts/newest.py)."""
 
     since: int  # time of arrival of the first of these messages, in seconds since 1970
-    rows: np.ndarray  # (m,) positions of these messages among the included messages of the training set
+    rows: np.ndarray  # (m,) numbers of these messages among those of the training set
     scores: np.ndarray  # (m, C) nats
 
 
 class Fit(NamedTuple):
     """A fitted model: the messages that are learned, and the score of each by a model without it.
 
-    Arrays are in the order of the batches of the training set.
+    Arrays are in the order of the training set's rows.
     """
 
     training_set: TrainingSet  # the messages that are learned
     scores: np.ndarray  # (n, C) left-out scores in nats; (0, C) if there is one class only
     n_folds: int | None = None  # folds that were left out in turn; None: each message was left out by itself
     noise: float = 0.0  # estimated share of wrong labels
-    doubtful: TrainingSet | None = None  # messages whose labels are not trusted, with the same columns
+    doubtful: Rows | None = None  # messages whose labels are not trusted, over the same tokens
     doubtful_scores: np.ndarray | None = None  # (m, C) scores of ``doubtful`` by a model of the learned messages
     newest: NewestScores | None = None
     no_newest: str = ""  # why there is no ``newest``
@@ -104,7 +103,7 @@ class Fit(NamedTuple):
     @property
     def labels(self) -> np.ndarray:
         """Class numbers (n,) of the messages that have scores."""
-        return self.training_set.included_labels()[: len(self.scores)]
+        return self.training_set.rows.labels[: len(self.scores)]
 
     def histogram(self) -> np.ndarray:
         """Return the calibration's histogram of left-out scores.
@@ -128,15 +127,15 @@ class Learner:
         """Fit the model to a training set, and score each message by a model without it; use no file."""
         raise NotImplementedError
 
-    def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray | None:
-        """Return scores (m, C) of ``messages`` by a model of ``others``; None if this model needs another training.
+    def scores_by_others(self, others: TrainingSet, messages: Rows) -> np.ndarray | None:
+        """Return scores (m, C) of ``messages`` by a model of ``others``, which have the same list of tokens.
 
-        Both training sets have the same columns.
+        Return None if this model needs another training.
         """
         return None
 
-    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        """Score n messages, as rows over ``tokens`` (k,), by a model that has a class."""
+    def score(self, store: Store, rows: Rows) -> BatchScores:
+        """Score packed rows of n messages by a model that has a class."""
         raise NotImplementedError
 
     def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
@@ -147,5 +146,5 @@ class Learner:
         """
         return [MessageRecord(message.label, bins_by_class(message.scores)) for message in messages]
 
-    def forget(self, store: Store, learned: MessageRecord, counted: CountedTokens, digest: bytes) -> None:
+    def forget(self, store: Store, learned: MessageRecord, counted: Rows, digest: bytes) -> None:
         """Subtract a message from the parameters that are not counts. The counts still include the message."""

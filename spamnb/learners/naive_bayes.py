@@ -22,11 +22,11 @@ from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.learner import BatchScores, Fit, Learner
 from spamnb.reader.evidence import GROUPS
-from spamnb.reader.rows import CsrRows
+from spamnb.reader.rows import Rows
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
-    from spamnb.counts.training_set import LabelledRows, TrainingSet
+    from spamnb.counts.training_set import TrainingSet
 
 N_FOLDS = 10  # folds that are left out in turn, for Bernoulli models with sums over the whole vocabulary
 MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages is not -inf, because scores would be NaN
@@ -36,11 +36,11 @@ BATCH_MESSAGES = 256  # messages scored together: the counts of their tokens fit
 class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
-    def score(self, store: Store, tokens: Sequence[str], rows: CsrRows, scale: float | None = None) -> BatchScores:
+    def score(self, store: Store, rows: Rows, scale: float | None = None) -> BatchScores:
         """Score n messages. With ``scale``, a factor of naive Bayes' scores, also add the correction of the model."""
-        settings, totals, known = self.settings, store.totals(), store.look_up(tokens)
-        shape = len(tokens), len(totals.classes)
-        counts, groups = np.zeros(shape, np.uint32), np.full(len(tokens), -1, np.int8)
+        settings, totals, known = self.settings, store.totals(), store.look_up(rows.tokens)
+        shape = len(rows.tokens), len(totals.classes)
+        counts, groups = np.zeros(shape, np.uint32), np.full(shape[0], -1, np.int8)
         by_class = known.occurrences if settings.model_type == "multinomial" else known.document_counts
         counts[known.positions] = np.minimum(by_class, MAX_COUNT).T
         groups[known.positions] = known.groups
@@ -48,16 +48,15 @@ class NaiveBayes(Learner):
         if scale is not None:
             correction = np.zeros(shape, np.int64), scale, UNIT
             correction[0][known.positions] = known.weights.T
-        cells = rows.indptr, rows.ids.astype(np.int32, copy=False), rows.counts.astype(np.int64, copy=False)
 
         def model(pooling: str, *correction: Any) -> ScoreModel:
             intercepts = self._intercepts(pooling, totals, store.frequencies)
             return self._model(pooling, totals, counts, groups, intercepts, *correction)
 
-        scores, votes, weights, corrections = model(settings.pooling, *correction).score(*cells, with_weights=True)
+        scores, votes, weights, corrections = model(settings.pooling, *correction).score(*rows.cells, with_weights=True)
         shares = kept_shares(votes, settings.pooling)
         return BatchScores(
-            tokens, rows, scores, weights.T, shares, lambda: softmax(model("sum").score(*cells).scores),
+            rows, scores, weights.T, shares, lambda: softmax(model("sum").score(*rows.cells).scores),
             None if corrections is None else corrections.T,
         )  # fmt: skip
 
@@ -68,7 +67,7 @@ class NaiveBayes(Learner):
         return Fit(training_set, self.leave_one_out_scores(training_set))
 
     def leave_one_out_scores(self, training_set: TrainingSet) -> np.ndarray:
-        """Return left-out scores (n, C), in the order of ``training_set.batches``; (0, 1) if there is one class."""
+        """Return left-out scores (n, C), in the order of the rows; (0, 1) if there is one class."""
         counts = training_set.counts
         if len(counts.classes) < 2:
             return np.zeros((0, len(counts.classes)))
@@ -77,9 +76,9 @@ class NaiveBayes(Learner):
         log_priors = [self._log_prior(each) for each in totals.documents - np.eye(classes, dtype=np.int64)]
         intercepts = np.array(log_priors) if pooling == "sum" else np.zeros((classes, classes))
         model = self._model(pooling, totals, self._count_table(counts), groups, intercepts)
-        return _score_messages(training_set, lambda batch: model.score(*batch.rows, batch.labels).scores)
+        return _score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels).scores)
 
-    def scores_by_others(self, others: TrainingSet, messages: TrainingSet) -> np.ndarray:
+    def scores_by_others(self, others: TrainingSet, messages: Rows) -> np.ndarray:
         counts, totals = others.counts, others.counts.totals()
         groups = np.where(counts.document_frequency() == 0, np.int8(-1), messages.tokens.groups)
 
@@ -88,7 +87,7 @@ class NaiveBayes(Learner):
 
         intercepts = self._intercepts(self.settings.pooling, totals, frequencies)
         model = self._model(self.settings.pooling, totals, self._count_table(counts), groups, intercepts)
-        return _score_messages(messages, lambda batch: model.score(*batch.rows).scores)
+        return _score_messages(messages, lambda batch: model.score(*batch.cells).scores)
 
     def _scores_of_folds(self, training_set: TrainingSet) -> np.ndarray:
         """Return scores (n, C) of all messages by the messages of the other folds; (0, 1) if there is one class."""
@@ -144,14 +143,13 @@ class NaiveBayes(Learner):
         return log_prior[None]
 
 
-def _score_messages(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:
-    """Score the included messages in threads, because C and numpy run without the GIL."""
-    included = np.flatnonzero(training_set.messages.included)
+def _score_messages(rows: Rows, score: Callable[[Rows], np.ndarray]) -> np.ndarray:
+    """Score labelled messages in threads, because C and numpy run without the GIL."""
     from concurrent.futures import ThreadPoolExecutor  # only training needs this import
 
+    def score_batch(first: int) -> np.ndarray:
+        return score(rows.take(slice(first, first + BATCH_MESSAGES)).packed())
+
     with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
-        scores = executor.map(
-            lambda first: score(training_set.rows(included[first : first + BATCH_MESSAGES])),
-            range(0, len(included), BATCH_MESSAGES),
-        )
-        return np.concatenate([np.zeros((0, len(training_set.counts.classes))), *scores])
+        scores = executor.map(score_batch, range(0, len(rows), BATCH_MESSAGES))
+        return np.concatenate([np.zeros((0, len(rows.classes))), *scores])

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.core.library import c_function, locked, owned_pointer, pointers
-from spamnb.reader.rows import CsrRows, ReadRows
 from spamnb.reader.tokens import Vocabulary
 from spamnb.settings import Settings
 
@@ -132,19 +131,19 @@ class ReaderCore:
             raise error or _FAILURES[failure]("the reader of messages failed")
         return results
 
-    def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
-        """Return messages as rows of the vocabulary's ids. Without ``identify``, digests and dates are not read."""
-        indptr, n_cells = np.zeros(len(messages) + 1, np.int64), c_size_t()
-        parts = BODY | (DIGEST | DATE if identify else 0)
+    def read_cells(
+        self, messages: Sequence[bytes], vocabulary: Vocabulary, parts: int
+    ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
+        """Return the ids and counts of the cells of messages, and the four arrays of ``_read``."""
+        n_cells = c_size_t()
         with locked(self), locked(vocabulary):
             try:
-                lengths, digests, dates, truncations = self._read(messages, vocabulary.pointer, parts)
+                columns = self._read(messages, vocabulary.pointer, parts)
                 cells = _cells(vocabulary.pointer, byref(n_cells))
                 ids, counts = np.frombuffer(ctypes.string_at(cells, 8 * n_cells.value), np.int32).reshape(-1, 2).T
             finally:
                 _forget_rows(vocabulary.pointer)
-        np.cumsum(lengths, out=indptr[1:])
-        return ReadRows(CsrRows(indptr, ids, counts), digests.tobytes(), dates, truncations)
+        return ids, counts, columns
 
     def read_parts(self, raw: bytes, parts: int) -> MessageParts:
         """Return the requested parts of one message; ``parts`` is a sum of FIELDS, BODY, DIGEST and DATE."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC
 from typing import NamedTuple
 
+import numpy as np
+
 from spamnb.reader.answers import Answers
-from spamnb.reader.binding import BODY, DATE, DIGEST, FIELDS, ReaderCore
+from spamnb.reader.binding import BODY, DATE, DIGEST, DIGEST_BYTES, FIELDS, ReaderCore
 from spamnb.reader.evidence import TRUNCATIONS, header_rules
+from spamnb.reader.rows import UNDATED, Rows
 from spamnb.reader.tokens import Vocabulary
 from spamnb.settings import Settings
 
@@ -62,8 +65,22 @@ class Reader(ReaderCore):
     def tokens(self, raw: bytes) -> dict[str, int]:
         """Return the tokens of one message with their occurrences, in the order of their first occurrence."""
         vocabulary = Vocabulary()
-        rows = self.read([raw], vocabulary).rows
+        rows = self.read([raw], vocabulary, identify=False)
         return dict(zip(vocabulary.take(rows.ids), rows.counts.tolist()))
+
+    def read(self, raws: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> Rows:
+        """Return messages as rows of the vocabulary's ids, the tokens of each in the order of their first occurrence.
+
+        Without ``identify``, digests and dates are not read.
+        """
+        parts = BODY | (DIGEST | DATE if identify else 0)
+        ids, counts, (lengths, digests, dates, truncations) = self.read_cells(raws, vocabulary, parts)
+        columns: dict[str, np.ndarray] = {"truncations": truncations}
+        if identify:
+            seconds = [parse_date(date.decode()) for date in dates.tolist()]
+            columns["dates"] = np.array([UNDATED if each is None else each for each in seconds], np.int64)
+            columns["digests"] = digests.view(np.uint8).reshape(-1, DIGEST_BYTES)
+        return Rows.of_cells(vocabulary, lengths, ids, counts, **columns)
 
     def parse(self, raw: bytes) -> Message:
         parts = self.read_parts(raw, FIELDS | BODY | DIGEST)
@@ -79,7 +96,7 @@ class Reader(ReaderCore):
 
 
 def describe_truncations(bits: int) -> tuple[str, ...]:
-    """Describe the parts of a message that were not read; ``bits`` is the message's number in ``ReadRows.truncations``.
+    """Describe the parts of a message that were not read; ``bits`` is the message's number in ``Rows.truncations``.
 
     >>> describe_truncations(0), describe_truncations(1)
     ((), ('a part of the header section, which is too long',))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from spamnb.reader.message import Reader, describe_truncations, read_fields
-from spamnb.reader.tokens import TokenArray, Vocabulary
+from spamnb.reader.message import Reader, read_fields
+from spamnb.reader.rows import Rows
+from spamnb.reader.tokens import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,9 @@ class ReadMessage:
 
     raw: empty if only the message's tokens are stored
     reader: the reader that made the tokens; None for stored tokens. A model with another reader reads ``raw`` again
-    tokens: distinct, in the order of their first occurrence. If several have the same hash, as a sender can achieve,
-        only the first is here, because a model has one count for all of them
-    occurrences: (k,) how often each token occurs
-    digest: 16 bytes that identify the message, however it is stored
-    truncations: the parts that were not read because a bound was reached, in words
+    row: this message alone. ``row.counts`` belong to ``row.tokens``, in the order of their first occurrence. If several
+        tokens have the same hash, as a sender can achieve, only the first is here, because a model has one count for
+        all of them
 
     >>> message = ReadMessage.read(b"Subject: tea\n\nFour, four", Reader(), Vocabulary())
     >>> message.header("subject"), message.counts["four"]
@@ -31,10 +30,7 @@ class ReadMessage:
 
     raw: bytes
     reader: Reader | None
-    tokens: TokenArray
-    occurrences: np.ndarray
-    digest: bytes
-    truncations: tuple[str, ...]
+    row: Rows
 
     @classmethod
     def read(cls, raw: bytes, reader: Reader, vocabulary: Vocabulary) -> ReadMessage:
@@ -44,16 +40,15 @@ class ReadMessage:
     @classmethod
     def read_all(cls, raws: Sequence[bytes], reader: Reader, vocabulary: Vocabulary) -> list[ReadMessage]:
         """Read messages; their tokens get their ids in this vocabulary."""
-        rows, digests, _, truncations = reader.read(raws, vocabulary)
-        messages = []
-        for i, (raw, bits) in enumerate(zip(raws, truncations.tolist())):
-            cells, digest = slice(*rows.indptr[i : i + 2].tolist()), digests[16 * i : 16 * i + 16]
-            tokens, counts = vocabulary.take(rows.ids[cells]), rows.counts[cells]
+        rows, messages = reader.read(raws, vocabulary), []
+        for i, raw in enumerate(raws):
+            row = rows.take(slice(i, i + 1)).packed()
+            tokens = vocabulary.take(row.ids)
             first = np.unique(tokens.hashes, return_index=True)[1]  # without return_index numpy imports numpy.ma: 5 ms
-            if len(first) < len(tokens):
-                first.sort()
-                tokens, counts = tokens.take(first), counts[first]
-            messages.append(cls(raw, reader, tokens, counts, digest, describe_truncations(bits)))
+            first.sort()
+            ids, ends = np.arange(len(first), dtype=np.int32), np.array([len(first)])
+            row = replace(row, tokens=tokens.take(first), ends=ends, ids=ids, counts=row.counts[first])
+            messages.append(cls(raw, reader, row))
         return messages
 
     @classmethod
@@ -63,13 +58,17 @@ class ReadMessage:
         >>> ReadMessage.of_counts({"four": 2, "tea": 1}, bytes(16)).counts
         {'four': 2, 'tea': 1}
         """
-        occurrences = np.fromiter(counts.values(), np.int64, len(counts))
-        return cls(b"", None, TokenArray.of(counts), occurrences, digest, ())
+        return cls(b"", None, Rows.of([counts], digests=np.frombuffer(digest, np.uint8)[None]))
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The 16 bytes that identify the message, however it is stored."""
+        return self.row.digests[0].tobytes()
 
     @cached_property
     def counts(self) -> dict[str, int]:
         """The tokens with their occurrences."""
-        return dict(zip(self.tokens, self.occurrences.tolist()))
+        return dict(zip(self.row.tokens, self.row.counts.tolist()))
 
     @cached_property
     def _first_fields(self) -> dict[str, str]:

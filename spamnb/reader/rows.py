@@ -1,92 +1,232 @@
-"""Messages as rows in compressed sparse row (CSR) form: the tokens of each message and their counts.
+"""``Rows``: messages as sparse rows of token counts, with their digests, dates, labels and truncations as columns.
 
-Ids are indices of a vocabulary, of a training set's columns, or of a list of tokens that accompanies the rows.
+A cell takes 6 bytes, and a message about 1.5 kB. A large array is in a temporary file that is mapped into memory, so
+that the system can take its pages back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from tempfile import TemporaryFile
+from typing import Any
 
 import numpy as np
 
+from spamnb.reader.tokens import TokenArray
 
-class CsrRows(NamedTuple):
-    """n messages; message i has the tokens ``ids[indptr[i]:indptr[i+1]]`` with the same slice of ``counts``.
+UNDATED = -1  # the date of a message without one
+UNLABELLED = -1
+MAX_ITEMS_IN_MEMORY = 1 << 25  # a larger array is in a file: the cells of some 150,000 messages
+MESSAGES_AT_ONCE = 1 << 10  # in a block of rows: their cells fit the processor's cache
 
-    >>> tokens, rows = CsrRows.of([{"a": 2, "b": 1}, {"b": 3}])
-    >>> tokens, rows.indptr.tolist(), rows.ids.tolist(), rows.counts.tolist()
+
+def allocate_array(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return an array that is not initialised: in memory, or in a temporary file if it is large."""
+    size = int(np.prod(shape))
+    if size <= MAX_ITEMS_IN_MEMORY:
+        return np.empty(shape, dtype)
+    with TemporaryFile() as file:
+        # On a full disk this raises OSError, while writing to the map would end the process.
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size * np.dtype(dtype).itemsize)
+        return np.asarray(np.memmap(file, dtype, shape=shape))
+
+
+def join_slices(values: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Concatenate ``values[begin:end]`` of each pair; adjacent slices are copied together.
+
+    >>> join_slices(np.arange(10), np.array([7, 1, 3]), np.array([9, 3, 4]))
+    array([7, 8, 1, 2, 3])
+    """
+    if not len(begins):
+        return values[:0]
+    gaps = np.flatnonzero(begins[1:] != ends[:-1])
+    bounds = zip(begins[np.append(0, gaps + 1)].tolist(), ends[np.append(gaps, -1)].tolist())
+    parts = [values[begin:end] for begin, end in bounds]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def concatenate(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Concatenate one or more arrays into one of `allocate_array`."""
+    out = allocate_array((sum(map(len, arrays)), *arrays[0].shape[1:]), np.result_type(*arrays))
+    return np.concatenate(arrays, out=out)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """n messages over a list of tokens. Message i has the cells from ``begins[i]`` to before ``ends[i]``.
+
+    Some of the messages (``take``) share the cells of all. In packed rows the cells follow one another from the first
+    on. What was not read of the messages has the values of ``of_cells``.
+
+    >>> rows = Rows.of([{"a": 2, "b": 1}, {"b": 3}])
+    >>> list(rows.tokens), rows.indptr.tolist(), rows.ids.tolist(), rows.counts.tolist()
     (['a', 'b'], [0, 2, 3], [0, 1, 1], [2, 1, 3])
+    >>> second = rows.take(slice(1, 2)).compact()
+    >>> len(second), list(second.tokens), second.ids.tolist(), second.labels.tolist()
+    (1, ['b'], [0], [-1])
     """
 
-    indptr: np.ndarray  # (n+1,) the position of each row's first cell, and the number of cells
-    ids: np.ndarray  # (nnz,) the token of each cell; the tokens of a message are distinct
+    tokens: Any  # the list that ``ids`` number: a TokenArray, or a vocabulary while messages are read
+    begins: np.ndarray  # (n,)
+    ends: np.ndarray  # (n,)
+    ids: np.ndarray  # (nnz,) int32, the token of each cell; the tokens of a message are distinct
     counts: np.ndarray  # (nnz,) occurrences of the token in the message
+    digests: np.ndarray  # (n, 16) bytes that identify a message, however it is stored
+    dates: np.ndarray  # (n,) time of arrival in seconds since 1970, or UNDATED
+    truncations: np.ndarray  # (n,) the parts that were not read, as bits in the order of ``evidence.TRUNCATIONS``
+    labels: np.ndarray  # (n,) numbers of ``classes``, or UNLABELLED
+    positions: np.ndarray  # (n,) in the sources
+    classes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, messages: Sequence[Mapping[str, int]]) -> tuple[list[str], CsrRows]:
-        """Return the distinct tokens of messages ({token: occurrences}), and rows with indices of these tokens."""
+    def of_cells(cls, tokens: Any, lengths: np.ndarray, ids: np.ndarray, counts: np.ndarray, **columns: Any) -> Rows:
+        """Return packed rows with ``lengths`` (n,). The other columns are those given, or else empty."""
+        n, ends = len(lengths), np.cumsum(lengths, dtype=np.int64)
+        defaults = {
+            "digests": np.zeros((n, 16), np.uint8),
+            "dates": np.full(n, UNDATED),
+            "truncations": np.zeros(n, np.uint32),
+            "labels": np.full(n, UNLABELLED),
+            "positions": np.arange(n),
+        }
+        return cls(tokens, ends - lengths, ends, ids, counts, **(defaults | columns))
+
+    @classmethod
+    def of(cls, messages: Sequence[Mapping[str, int]], **columns: Any) -> Rows:
+        """Return messages ({token: occurrences}) as rows over their distinct tokens."""
         id_of: dict[str, int] = {}
         ids = [id_of.setdefault(token, len(id_of)) for message in messages for token in message]
-        counts = [count for message in messages for count in message.values()]
-        indptr = np.cumsum([0, *map(len, messages)])
-        return list(id_of), cls(indptr, np.array(ids, np.int64), np.array(counts, np.int64))
+        counts = np.array([count for message in messages for count in message.values()], np.int64)
+        lengths = np.array([len(message) for message in messages], np.int64)
+        return cls.of_cells(TokenArray.of(id_of), lengths, np.array(ids, np.int32), counts, **columns)
+
+    @staticmethod
+    def join(parts: Sequence[Rows]) -> Rows:
+        """Join one or more parts, which have the same list of tokens."""
+        classes = tuple(sorted({name for part in parts for name in part.classes}))
+        parts = [part.packed() for part in parts]
+        labels = [part._number_labels(classes) for part in parts]
+        return Rows.of_cells(
+            parts[0].tokens,
+            concatenate([part.lengths for part in parts]),
+            concatenate([part.ids for part in parts]),
+            concatenate([part.counts for part in parts]),
+            digests=concatenate([part.digests for part in parts]),
+            dates=concatenate([part.dates for part in parts]),
+            truncations=concatenate([part.truncations for part in parts]),
+            labels=concatenate(labels),
+            positions=concatenate([part.positions for part in parts]),
+            classes=classes,
+        )
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+    def __sizeof__(self) -> int:
+        """Return the bytes in memory, including the arrays: Dask measures a worker's memory by this."""
+        arrays = (value for value in vars(self).values() if isinstance(value, np.ndarray))
+        return object.__sizeof__(self) + sys.getsizeof(self.tokens) + sum(values.nbytes for values in arrays)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The number of distinct tokens of each message, (n,)."""
+        return self.ends - self.begins
+
+    @property
+    def indptr(self) -> np.ndarray:
+        """Where the cells of each message of packed rows begin, and where the last one ends, (n + 1,)."""
+        return np.append(0, self.ends)
+
+    @property
+    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``indptr``, ``ids`` and ``counts`` of packed rows, in the types of the core."""
+        return self.indptr, self.ids.astype(np.int32, copy=False), self.counts.astype(np.int64, copy=False)
 
     @property
     def row_numbers(self) -> np.ndarray:
-        """The row (nnz,) of each cell."""
-        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        """The row (nnz,) of each cell of packed rows."""
+        return np.repeat(np.arange(len(self)), self.lengths)
 
-    def renumbered(self) -> tuple[np.ndarray, CsrRows]:
-        """Return the distinct ids (k,), ascending, and the rows with each id replaced by its index in this array."""
-        size = int(self.ids.max(initial=-1)) + 1
-        if size > 16 * len(self.ids):  # if few messages have ids of a large vocabulary, sorting the ids is faster
-            distinct, ids = np.unique(self.ids, return_inverse=True)
-            return distinct, self._replace(ids=ids)
-        occurs = np.zeros(size, bool)
-        occurs[self.ids] = True
-        return np.flatnonzero(occurs), self._replace(ids=(np.cumsum(occurs) - 1)[self.ids])
+    def take(self, selection: Any) -> Rows:
+        """Return the messages of a mask (n,), a slice or an array of numbers. The cells are shared."""
+        names = "begins", "ends", "digests", "dates", "truncations", "labels", "positions"
+        return replace(self, **{name: getattr(self, name)[selection] for name in names})
 
-    def sorted(self) -> CsrRows:
-        """Return the same messages, each with its ids ascending."""
-        order = np.lexsort((self.ids, self.row_numbers))
-        return self._replace(ids=self.ids[order], counts=self.counts[order])
+    def packed(self) -> Rows:
+        """Return the same messages with cells that follow one another from the first on."""
+        begins, ends = self.begins, self.ends
+        if np.array_equal(begins, np.append(0, ends[:-1])[: len(self)]) and len(self.ids) == (ends[-1:].sum()):
+            return self
+        after = np.cumsum(ends - begins)
+        ids, counts = join_slices(self.ids, begins, ends), join_slices(self.counts, begins, ends)
+        return replace(self, begins=after - (ends - begins), ends=after, ids=ids, counts=counts)
 
-    def select(self, selected: np.ndarray, size: int) -> CsrRows:
-        """Return the cells whose id is in ``selected`` (k,); its index is the new id. All ids are < ``size``."""
-        new_id = np.full(size, -1)
-        new_id[selected] = np.arange(len(selected))
-        ids = new_id[self.ids]
-        return self._replace(ids=ids).only(ids >= 0)
+    def batches(self, size: int = 256) -> Iterator[Rows]:
+        """Yield packed rows of ``size`` messages each; the counts of 256 messages fit the processor's cache."""
+        return (self.take(slice(first, first + size)).packed() for first in range(0, len(self), size))
 
-    def only(self, mask: np.ndarray) -> CsrRows:
+    def compact(self) -> Rows:
+        """Return packed rows over the tokens that occur, ascending by id."""
+        rows = self.packed()
+        size = int(rows.ids.max(initial=-1)) + 1
+        if size > 16 * len(rows.ids):  # if few messages have ids of a large vocabulary, sorting the ids is faster
+            distinct, ids = np.unique(rows.ids, return_inverse=True)
+        else:
+            occurs = np.zeros(size, bool)
+            occurs[rows.ids] = True
+            distinct, ids = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[rows.ids]
+        return replace(rows, tokens=self.tokens.take(distinct), ids=ids.astype(np.int32, copy=False))
+
+    def only(self, mask: np.ndarray) -> Rows:
         """Return the cells where ``mask`` (nnz,) is true."""
         if mask.all():
             return self
-        return CsrRows(np.append(0, np.cumsum(mask))[self.indptr], self.ids[mask], self.counts[mask])
+        places = np.append(0, np.cumsum(mask))
+        begins, ends = places[self.begins], places[self.ends]
+        return replace(self, begins=begins, ends=ends, ids=self.ids[mask], counts=self.counts[mask])
 
-    def matrix(self, n_columns: int) -> Any:
-        """Return a scipy CSR array (n, n_columns) that shares the rows' memory."""
+    def select(self, selected: np.ndarray) -> Rows:
+        """Return packed rows over the tokens with the ids ``selected`` (k,), in this order."""
+        new_ids = np.full(len(self.tokens), -1, np.int32)
+        new_ids[selected] = np.arange(len(selected), dtype=np.int32)
+
+        def blocks() -> Iterator[Rows]:
+            for block in self.batches(MESSAGES_AT_ONCE):
+                moved = replace(block, ids=new_ids[block.ids])
+                yield moved.only(moved.ids >= 0)
+
+        lengths = np.concatenate([np.zeros(0, np.int64), *(block.lengths for block in blocks())])
+        ends = np.cumsum(lengths)
+        n_cells = int(lengths.sum())
+        ids, counts = allocate_array(n_cells, np.int32), allocate_array(n_cells, self.counts.dtype)
+        first = 0
+        for block in blocks():
+            cells = slice(first, first := first + len(block.ids))
+            ids[cells], counts[cells] = block.ids, block.counts
+        tokens = self.tokens.take(selected)
+        return replace(self, tokens=tokens, begins=ends - lengths, ends=ends, ids=ids, counts=counts)
+
+    def sorted(self) -> Rows:
+        """Return the same messages of packed rows, each with its ids ascending."""
+        order = np.lexsort((self.ids, self.row_numbers))
+        return replace(self, ids=self.ids[order], counts=self.counts[order])
+
+    def matrix(self) -> Any:
+        """Return a scipy CSR array (n, V) of occurrences."""
         from scipy.sparse import csr_array
 
-        return csr_array((self.counts, self.ids, self.indptr), shape=(len(self.indptr) - 1, n_columns))
+        rows = self.packed()
+        counts = rows.counts.astype(np.int64, copy=False)
+        return csr_array((counts, rows.ids, rows.indptr), shape=(len(rows), len(self.tokens)))
 
+    def with_classes(self, classes: tuple[str, ...]) -> Rows:
+        """Return the messages with labels that number these ``classes``, which include those of all messages."""
+        return replace(self, labels=self._number_labels(classes), classes=classes)
 
-class ReadRows(NamedTuple):
-    """The results of reading n messages.
-
-    rows: the messages as rows of a vocabulary's ids, the tokens of each in the order of their first occurrence
-    digests: 16 bytes of each message that identify it, however it is stored; zeros if digests were not read
-    dates: (n,) when each message was received, as ``message.parse_date`` reads it; empty if dates were not read
-    truncations: (n,) the parts of each message that were not read, as bits in the order of ``TRUNCATIONS``
-    """
-
-    rows: CsrRows
-    digests: bytes
-    dates: np.ndarray
-    truncations: np.ndarray
-
-
-def take_tokens(tokens: Any, indices: np.ndarray) -> Any:
-    """Return the tokens at ``indices`` (k,) of a list, or of a sequence with numpy's ``take``."""
-    return tokens.take(indices) if hasattr(tokens, "take") else [tokens[index] for index in indices.tolist()]
+    def _number_labels(self, classes: tuple[str, ...]) -> np.ndarray:
+        numbers = [classes.index(name) if name in classes else UNLABELLED for name in self.classes]
+        return np.array([*numbers, UNLABELLED])[self.labels]

@@ -29,17 +29,18 @@ import numpy as np
 
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
-from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
+from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.trust import PRIOR_NOISE
+from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.rows import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.state import BASE, HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SIZE, State
-from spamnb.store.token_table import Rows, SharedTable, TokenTable, read_table
+from spamnb.store.token_table import ChangedRows, SharedTable, TokenTable, read_table
 
 FORMAT = 9  # raised when the tables change, and when the same sums give other scores
 PAGE_BYTES = 1024  # learning a message writes some 350 pages of any size; with 4,096 bytes it takes 1.5 times as long
@@ -75,7 +76,9 @@ class Store(Database):
     base: Store | None = None  # the model that this file adds to
     _identity: tuple[int, int] | None = None  # of the open file
     _closes_base = False
-    _changed: list[Rows] | None = None  # the rows that the transaction changed; None if it may have changed any row
+    _changed: list[ChangedRows] | None = (
+        None  # the rows that the transaction changed; None if it may have changed any row
+    )
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.table = SharedTable()  # threads that classify by the same file share one
@@ -396,7 +399,7 @@ class Store(Database):
         figures[:WEIGHT] *= self.base.state.learned_message_weight
         return figures + self.base._read_figures(classes, hashes)
 
-    def add(self, label: str, message: CountedTokens, sign: int = 1) -> None:
+    def add(self, label: str, message: Rows, sign: int = 1) -> None:
         """Add one message's tokens (distinct) to the sums of a class, or subtract them with ``sign=-1``.
 
         If tokens were pruned after the message was learned, only their remaining counts are subtracted. The weight of a

@@ -26,7 +26,7 @@ MAX_REVISIONS = 64  # of a file, whose changes are in memory; a thread that is f
 MAX_CHANGED_FIGURES = 100_000  # of a change in memory; learning a message of two classes changes some 3,000
 MANY_TOKENS = 4_000  # a look-up of more is of several messages: 1,500 messages of SpamAssassin had up to 1,155
 
-Rows = tuple[np.ndarray, np.ndarray]  # hashes (k,) of tokens, and their figures (k, C, 3)
+ChangedRows = tuple[np.ndarray, np.ndarray]  # hashes (k,) of tokens, and their figures (k, C, 3)
 
 
 def this_month() -> int:
@@ -47,12 +47,12 @@ class SharedTable:
 
     def __init__(self) -> None:
         # By the revision after a change: the revision before the change, and the changed rows. Only one thread writes.
-        self._changes: dict[bytes, tuple[bytes, list[Rows]]] = {}
+        self._changes: dict[bytes, tuple[bytes, list[ChangedRows]]] = {}
         self._lock = Lock()
         self._sums: np.ndarray | None = None  # of the classes when the table was read; equal sums have equal rows
         self._table: tuple[np.ndarray, Cells]
 
-    def add_change(self, old_revision: bytes, revision: bytes, rows: list[Rows]) -> None:
+    def add_change(self, old_revision: bytes, revision: bytes, rows: list[ChangedRows]) -> None:
         """Remember the rows that changed between two revisions of the file."""
         if sum(figures.size for _, figures in rows) > MAX_CHANGED_FIGURES:
             return
@@ -61,9 +61,9 @@ class SharedTable:
             while len(self._changes) > MAX_REVISIONS:
                 del self._changes[next(iter(self._changes))]
 
-    def list_changes(self, first: bytes | None, last: bytes | None) -> list[Rows] | None:
+    def list_changes(self, first: bytes | None, last: bytes | None) -> list[ChangedRows] | None:
         """Return the rows that changed between two revisions, the latest last; None if a change is not in memory."""
-        changes: list[Rows] = []
+        changes: list[ChangedRows] = []
         with self._lock:
             while last is not None and last in self._changes:
                 last, rows = self._changes[last]
@@ -167,7 +167,7 @@ class TokenTable:
             _check(self.figures[stored], state)
         return np.arange(begin, end)
 
-    def apply_changes(self, changes: list[Rows], state: State) -> None:
+    def apply_changes(self, changes: list[ChangedRows], state: State) -> None:
         """Replace the rows that another connection changed."""
         for hashes, figures in changes:
             if len(self._table_hashes):  # the whole table lacks the rows of new tokens
@@ -193,7 +193,7 @@ class TokenTable:
         if len(new):
             self._new_tokens.append((places[new], tokens.take(new)))
 
-    def write_changes(self) -> list[Rows]:
+    def write_changes(self) -> list[ChangedRows]:
         """Write the changed rows, and return them."""
         places = np.flatnonzero(self._is_changed)
         if not len(places):

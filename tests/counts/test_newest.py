@@ -90,7 +90,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     fitted = fit(training_set, settings)
     left_out, scored = estimate(fitted, settings), fitted.newest
     assert scored is not None and fitted.doubtful is None
-    rows = np.searchsorted(left_out.positions, training_set.included_positions()[scored.rows])
+    rows = np.searchsorted(left_out.positions, training_set.rows.positions[scored.rows])
     is_new = np.isin(np.arange(len(left_out.labels)), rows)
     expected = calibration.histogram(left_out.scores[~is_new], left_out.labels[~is_new])
     expected += calibration.histogram(scored.scores, left_out.labels[rows])

@@ -12,10 +12,10 @@ from mail import count_messages, fail, mail, message, same_counts
 from scipy.sparse import csr_array
 
 from spamnb.counts import counting as module
-from spamnb.counts import messages as messages_module
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines import executor as engine
 from spamnb.engines.counting import count_parallel
+from spamnb.reader import rows as rows_module
 from spamnb.reader.message import Reader
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
@@ -43,12 +43,12 @@ def check_against_scikit_learn(made: TrainingSet, messages: Sequence[tuple[str, 
         np.testing.assert_array_equal(made.counts.occurrences.toarray()[c], mine.sum(axis=0))
         np.testing.assert_array_equal(made.counts.document_counts.toarray()[c], (mine > 0).sum(axis=0))
     place = 0
-    for batch in made.batches(7):
+    for batch in made.rows.batches(7):
         for n, label in enumerate(batch.labels):
-            part = slice(batch.rows.indptr[n], batch.rows.indptr[n + 1])
+            part = slice(batch.indptr[n], batch.indptr[n + 1])
             row = X[[batch.positions[n]]].toarray()[0]
             assert made.counts.classes[label] == labels[batch.positions[n]]
-            assert dict(zip(batch.rows.ids[part].tolist(), batch.rows.counts[part].tolist())) == {
+            assert dict(zip(batch.ids[part].tolist(), batch.counts[part].tolist())) == {
                 int(j): int(row[j]) for j in np.flatnonzero(row)
             }
             place += 1
@@ -82,12 +82,12 @@ def test_sums_are_those_of_scikit_learn(drawn: list[tuple[str, list[str]]]) -> N
 
 def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = [mail_of("ab"[n % 2], *WORDS[n % 5 :], *WORDS[: n % 3]) for n in range(40)]
-    monkeypatch.setattr(messages_module, "MESSAGES_AT_ONCE", 6)
+    monkeypatch.setattr(rows_module, "MESSAGES_AT_ONCE", 6)
     monkeypatch.setattr(module, "SORTED_AT_ONCE", 9)
     monkeypatch.setattr(engine, "MAX_PART_MESSAGES", 7)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for most in (0, 1000, 1 << 28):
-        for each in (module, messages_module):
+        for each in (module, rows_module):
             monkeypatch.setattr(each, "MAX_ITEMS_IN_MEMORY", most)
         monkeypatch.setattr(module, "MAX_TOKENS", 20 if most else 1 << 18)  # a vocabulary that is full makes way
         made = count_messages(messages)
@@ -98,7 +98,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
         for name in ("document_counts", "occurrences"):
             found, every = (getattr(each.counts, name).toarray() for each in (chosen, made))
             np.testing.assert_array_equal(found, every[:, columns])
-        np.testing.assert_array_equal(chosen.matrix().toarray(), made.matrix().toarray()[:, columns])
+        np.testing.assert_array_equal(chosen.rows.matrix().toarray(), made.rows.matrix().toarray()[:, columns])
     assert not list(tmp_path.iterdir())
 
 
@@ -107,13 +107,13 @@ def test_the_last_copy_counts_wherever_the_copies_were_counted() -> None:
     moved = ("spam", ham[1])
     made = count_messages([ham, spam, moved, spam, other, spam]).deduplicate()
     same(made, count_messages([moved, other, spam]))
-    assert sorted(made.included_positions()) == [2, 4, 5]
+    assert sorted(made.rows.positions) == [2, 4, 5]
     same(made.deduplicate(), made)
 
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
     nothing = count_parallel([], Settings(), fail)
-    assert (list(nothing.tokens), nothing.counts.classes, list(nothing.batches())) == ([], (), [])
+    assert (list(nothing.tokens), nothing.counts.classes, list(nothing.rows.batches())) == ([], (), [])
     same(nothing.deduplicate(), nothing)
     empty = count_messages([("ham", b"")])
     assert empty.counts.documents.tolist() == [1]
@@ -125,7 +125,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
     made = count_parallel(entries, Settings(), lambda name, error: unreadable.append(name))
     assert unreadable == ["gone"]
     assert made.counts.documents.tolist() == [1]
-    assert made.messages.positions.tolist() == [1]
+    assert made.rows.positions.tolist() == [1]
 
 
 def test_every_class_is_dealt_out_over_all_parts() -> None:
@@ -133,7 +133,7 @@ def test_every_class_is_dealt_out_over_all_parts() -> None:
     part = made.stratified_folds(4)
     assert len(part) == 46
     for label in range(2):
-        of_class = part[made.included_labels() == label]
+        of_class = part[made.rows.labels == label]
         assert set(np.bincount(of_class, minlength=4)) <= {5, 6}
 
 

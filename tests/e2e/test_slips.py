@@ -15,8 +15,8 @@ import pytest
 from commands import SPAMNB, run
 from mail import export_lines, mail, message, write_folders
 
-from spamnb.counts.class_counts import CountedTokens
 from spamnb.mailbox import maildir
+from spamnb.reader.rows import Rows
 from spamnb.store.store import Store
 
 
@@ -90,7 +90,7 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     rest = f"{doing} 500 messages is done; run the command again for the rest"
     calls: Iterator[int] = iter(())
 
-    def pressing_at_0(store: Store, label: str, tokens: CountedTokens, sign: int = 1) -> None:
+    def pressing_at_0(store: Store, label: str, tokens: Rows, sign: int = 1) -> None:
         if next(calls) == 0:
             os.kill(os.getpid(), signal.SIGINT)
         change(store, label, tokens, sign)

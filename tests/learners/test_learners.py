@@ -9,7 +9,7 @@ from mail import count_messages, mail, message, train_file, without_calibration,
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import Reader
-from spamnb.reader.rows import CsrRows
+from spamnb.reader.rows import Rows
 from spamnb.settings import MODELS, VECTOR_MODELS, Settings
 from spamnb.store.arrays import put_arrays, put_vectors
 from spamnb.store.jsonl import export
@@ -22,13 +22,13 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
     with Classifier.open(tmp_path / "m") as classifier:
         reader = Reader()
         messages = [reader.tokens(message(label, n)) for label in ("ham", "spam") for n in range(90, 95)]
-        many = classifier.learner.score(classifier.store, *CsrRows.of([*messages, {}]))
+        many = classifier.learner.score(classifier.store, Rows.of([*messages, {}]))
         for i, one in enumerate([*messages, {}]):
-            alone = classifier.learner.score(classifier.store, *CsrRows.of([one]))
+            alone = classifier.learner.score(classifier.store, Rows.of([one]))
             np.testing.assert_allclose(many.scores[i], alone.scores[0], atol=1e-12)
             cells = slice(many.rows.indptr[i], many.rows.indptr[i + 1])
-            given = dict(zip([many.tokens[j] for j in many.rows.ids[cells]], many.weights[:, cells].T))
-            for j, token in enumerate(alone.tokens):
+            given = dict(zip(many.rows.tokens.take(many.rows.ids[cells]), many.weights[:, cells].T))
+            for j, token in enumerate(alone.rows.tokens):
                 np.testing.assert_allclose(given[token], alone.weights[:, j], atol=1e-12)
         assert classifier.classify_all([]) == []
         spam, ham = (classifier.classify(message(label, 95)).probabilities["spam"] for label in ("spam", "ham"))
@@ -67,7 +67,7 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
         raw = message("spam", 77)
         classification = classifier.classify(raw)
         store = classifier.store
-        constant = classifier.learner.score(store, *CsrRows.of([{}])).scores[0]
+        constant = classifier.learner.score(store, Rows.of([{}])).scores[0]
         told = sum(evidence.weight for evidence in classification.evidence)
         sign = 1 if classification.probabilities["spam"] > 0.5 else -1
         difference = sign * ((classification.scores - constant)[1] - (classification.scores - constant)[0])

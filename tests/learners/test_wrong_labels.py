@@ -38,10 +38,10 @@ def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders:
     mail, wrong = wrongly_filed(make_variations(folders, EACH), share)
     found = Corrected(Settings()).fit(prepare(count_messages(mail)))
     assert found.doubtful is not None
-    doubtful = set(found.doubtful.included_positions().tolist())
+    doubtful = set(found.doubtful.positions.tolist())
     assert len(doubtful & wrong) >= 0.7 * len(wrong) and len(doubtful - wrong) <= 0.02 * len(mail)
     assert found.noise == pytest.approx(share, abs=0.06)
-    assert not doubtful & set(found.training_set.included_positions().tolist())
+    assert not doubtful & set(found.training_set.rows.positions.tolist())
     clean = prepare(count_messages([each for i, each in enumerate(mail) if i not in doubtful]))
     learned = found.training_set.select_columns(found.training_set.columns_by_hash())
     assert list(learned.tokens) == list(clean.select_columns(clean.columns_by_hash()).tokens)
@@ -114,7 +114,7 @@ def test_of_many_classes_wrong_labels_are_found_too() -> None:
     settings = Settings()
     found = fit(prepare(count_messages(mail)), settings)
     assert found.doubtful is not None and found.noise == pytest.approx(0.05, abs=0.02)
-    doubtful = set(found.doubtful.included_positions().tolist())
+    doubtful = set(found.doubtful.positions.tolist())
     assert len(doubtful & wrong) >= 0.9 * len(wrong) and len(doubtful - wrong) <= 0.01 * len(mail)
     told = estimate(found, settings)
     truth = np.array([n % 12 for n in range(1200)])[told.positions]
