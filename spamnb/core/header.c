@@ -135,14 +135,17 @@ static bool add_field(struct reader *reader, struct section *section, struct fie
     return number < N_MAIL_FIELDS;
 }
 
-static bool is_base64(const struct section *section) {
-    const struct field *field = find_field(section, LITERAL("content-transfer-encoding"), false);
-    return field && find_any_case(first_bytes(field->value, MAX_WORD_CHARSET), LITERAL("base"));
+/* Returns whether a line before the body would spoil it: the body is in base64, or it is a message. */
+static bool is_spoilt_by_lines(const struct section *section) {
+    const struct field *encoding = find_field(section, LITERAL("content-transfer-encoding"), false);
+    const struct field *type = find_field(section, LITERAL("content-type"), false);
+    return (encoding && find_any_case(first_bytes(encoding->value, MAX_WORD_CHARSET), LITERAL("base"))) ||
+           (type && find_any_case(first_bytes(type->value, MAX_WORD_CHARSET), LITERAL("message/")));
 }
 
 /* Returns where a section ends that goes on after a line that is no field, and moves tail to the end of its last line;
  * NULL if the body begins with that line. The section goes on if a field of mail follows before the first empty line,
- * or if a body in base64 follows the empty line. */
+ * or if the empty line is followed by a body that the lines would spoil. */
 static const uint8_t *find_end(const struct section *section, span *tail, bool may_have_blanks) {
     span lines = first_bytes(*tail, MAX_BROKEN), line;
     const uint8_t *last = NULL;
@@ -154,7 +157,7 @@ static const uint8_t *find_end(const struct section *section, span *tail, bool m
             last = lines.at;
     bool is_closed = !is_empty(lines) && *lines.at == '\n';
     bool has_body = is_closed && !is_empty(strip(span_between(lines.at, tail->end)));
-    if (!last && !(has_body && is_base64(section)))
+    if (!last && !(has_body && is_spoilt_by_lines(section)))
         return NULL;
     tail->end = is_closed ? lines.at : last;
     return tail->end + is_closed;

@@ -120,15 +120,25 @@ static bool is_blank_part(span part) {
     return body && is_empty(strip(span_between(body, part.end)));
 }
 
+/* Returns the boundary by the body: of the first line "--boundary" before a field "Content-...". */
+static span find_boundary(span body) {
+    span line;
+    while (next_line(&body, &line))
+        if (starts_with(line, LITERAL("--")) && size_of(line) > 2 && starts_with_any_case(body, LITERAL("content-")))
+            return strip(skip_bytes(line, 2));
+    return (span){0};
+}
+
 /* Adds the parts of a body between its delimiter lines. Other words may follow the delimiter on its line, after a
  * space. Parts after the last delimiter are read, too, because mail readers show these parts. After MAX_PARTS parts, each
- * part takes the place of the one before it, because the last part may be the one that is shown. */
-static void split_parts(struct arena *arena, span body, span boundary, span_list *parts) {
+ * part takes the place of the one before it, because the last part may be the one that is shown. An epilogue may have
+ * parts of another boundary, if a multipart inside has the boundary of the one around it. */
+static void split_parts(struct arena *arena, span body, span boundary, span_list *parts, bool has_epilogues) {
     if (is_empty(boundary))
         return;
     span delimiter = concatenate(arena, LITERAL("--"), boundary), tail = body, line;
-    const uint8_t *begin = NULL, *at;
-    while (begin || !is_empty(tail)) {
+    const uint8_t *begin = NULL, *epilogue = NULL, *at;
+    while (begin || epilogue || !is_empty(tail)) {
         at = find(tail, delimiter);
         bool is_delimiter = at && (at == body.at || at[-1] == '\n'), is_last = false;
         tail.at = at ? at + size_of(delimiter) : body.end;
@@ -146,17 +156,12 @@ static void split_parts(struct arena *arena, span body, span boundary, span_list
             part.end -= at != NULL; /* the line feed before a delimiter belongs to it */
             *LIST_ADD(arena, parts) = part;
         }
+        part = span_between(epilogue, part.end);
+        if (epilogue)
+            split_parts(arena, part, find_boundary(part), parts, false);
         begin = is_last || !at ? NULL : tail.at;
+        epilogue = is_last && at && has_epilogues ? tail.at : NULL;
     }
-}
-
-/* Returns the boundary by the body: of the first line "--boundary" before a field "Content-...". */
-static span find_boundary(span body) {
-    span line;
-    while (next_line(&body, &line))
-        if (starts_with(line, LITERAL("--")) && size_of(line) > 2 && starts_with_any_case(body, LITERAL("content-")))
-            return strip(skip_bytes(line, 2));
-    return (span){0};
 }
 
 /* Returns the parts of a multipart by its boundaries; if these are not in its body, then by the one that is. Some programs
@@ -165,13 +170,13 @@ static span_list find_parts(struct reader *reader, const struct entity *entity) 
     struct arena *arena = &reader->arena;
     span_list parts = {0};
     span body = entity->body, rest;
-    split_parts(arena, body, entity->boundary, &parts);
-    split_parts(arena, body, entity->other_boundary, &parts);
+    split_parts(arena, body, entity->boundary, &parts, true);
+    split_parts(arena, body, entity->other_boundary, &parts, true);
     if (!parts.count)
-        split_parts(arena, body, find_boundary(body), &parts);
+        split_parts(arena, body, find_boundary(body), &parts, true);
     if (!parts.count && is_same(entity->encoding, LITERAL("base64"))) {
         body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
-        split_parts(arena, convert_line_ends(arena, body), entity->boundary, &parts);
+        split_parts(arena, convert_line_ends(arena, body), entity->boundary, &parts, true);
     }
     return parts;
 }

@@ -51,6 +51,7 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     "multiparts without their boundary": (
         b"", b"".join(b"%s: multipart/mixed; boundary=x\n%s--b%d\n" % (MIXED[:12], BASE64, i) for i in range(9999))
     ),
+    "epilogues": (MIXED, b"--b\n\nx\n--b--\n--c\nContent-Type: x\n\n--c--\n--c\nContent-Type: y\n\n"),
     "messages in messages": (b"", b"Content-Type: message/rfc822\n\n"),
     "base64 lines": (BASE64, b"Some words here.\naGVsbG8gYWdhaW4gYW5kIGFnYWlu\n"),
     "base64 and blanks": (BASE64, b"A "),
