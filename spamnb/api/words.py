@@ -29,7 +29,8 @@ class WordsReport(Report):
         token.
     informative : list of InformativeWord
         The tokens with the highest mutual information with the class. Their value is this information in bits, and
-        their label is the class that the token supports. For a single class the list is empty.
+        their label is the class about which the token says most, after "not" if it speaks against this class. For a
+        single class the list is empty.
 
     See Also
     --------

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, inverse_index
-from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
+from spamnb.formulas.mutual_information import mutual_information_from_counts, strongest_class, top_columns
 from spamnb.reader.tokens import TokenArray
 
 
@@ -20,7 +20,7 @@ class Word(NamedTuple):
 
 
 class InformativeWord(NamedTuple):
-    """A token, its mutual information with the class in bits, and the class in which the token is likeliest."""
+    """A token, its mutual information with the class in bits, and what it speaks for: a class, or "not" and a class."""
 
     token: str
     value: float
@@ -45,21 +45,20 @@ def top_words(
     """Return the n likeliest words of each class, and the n words with the highest mutual information in bits.
 
     The probability that a message of class c has word j is θ_jc = (N_jc + α)/(N_c + 2α). The label of an informative
-    word is the class with the highest θ_jc. A model of a single class has no informative words. ``tokens`` (V,) are the
-    names of the columns.
+    word is the class about which it says most, after "not" if it speaks against this class. With two classes it never
+    does. A model of a single class has no informative words. ``tokens`` (V,) are the names of the columns.
     """
     likeliest = {}
-    highest = np.full(counts.n_columns, -1.0)
-    best_class = np.zeros(counts.n_columns, np.intp)
     for c, (name, row) in enumerate(zip(counts.classes, counts.rows)):
         theta = np.full(counts.n_columns, float(alpha))
         theta[row.columns] += row.document_counts
         theta /= counts.documents[c] + 2 * alpha
         likeliest[name] = [Word(tokens[j], float(theta[j])) for j in top_columns(theta, n, tokens)]
-        higher = theta > highest
-        best_class[higher], highest[higher] = c, theta[higher]
     if len(counts.classes) < 2:
         return likeliest, []
     bits = mutual_information_from_counts(counts.document_counts, counts.documents, alpha)
     columns = top_columns(bits, n, tokens)
-    return likeliest, [InformativeWord(tokens[j], float(bits[j]), counts.classes[best_class[j]]) for j in columns]
+    thetas = (counts.document_counts[:, columns].toarray() + alpha) / (counts.documents[:, None] + 2 * alpha)
+    best, is_for = strongest_class(thetas, counts.documents / counts.documents.sum())
+    labels = [f"{'' if sign else 'not '}{counts.classes[c]}" for c, sign in zip(best.tolist(), is_for.tolist())]
+    return likeliest, [InformativeWord(tokens[j], float(bits[j]), label) for j, label in zip(columns.tolist(), labels)]

@@ -116,8 +116,9 @@ class MultinomialNB(DiscreteNB):
     Notes
     -----
     log P(c, x) = log P(c) + Σ_j x_j log φ_jc with φ_jc = (T_jc + α) / (T_c + αV). T_jc is the sum of column j over the
-    training rows of class c, T_c = Σ_j T_jc, V the number of columns. The multinomial coefficient, which is the same in
-    every class, is left out. All logarithms are natural.
+    training rows of class c, T_c = Σ_j T_jc, V the number of columns. The multinomial coefficient (Σ_j x_j)! / Π_j x_j!
+    is left out, as in scikit-learn: this is the probability of the words in one order, not of the counts. The posterior
+    is the same. All logarithms are natural.
 
     Source: McCallum and Nigam 1998; Manning, Raghavan and Schütze, Introduction to Information Retrieval, chapter 13.
 
@@ -214,7 +215,7 @@ class BernoulliNB(DiscreteNB):
         return -np.logaddexp(0, -self._weights_.T)
 
 
-def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
+def mutual_information(X: Any, y: ArrayLike, alpha: float = 0.0) -> np.ndarray:
     """Return the mutual information of each column's presence with the class.
 
     scikit-learn's ``SelectKBest(spamnb.mutual_information)`` selects the best columns.
@@ -225,8 +226,10 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
         Rows. A column is present in a row if its value is above 0.
     y : array of shape (n_samples,)
         Classes.
-    alpha : float, default=1.0
-        Pseudo-count. 0 gives scikit-learn's ``mutual_info_classif`` of discrete columns, divided by ln 2.
+    alpha : float, default=0.0
+        Pseudo-count. 0 is the information in the rows, which is 0 if and only if the column is independent of the class
+        in them: scikit-learn's ``mutual_info_classif`` of discrete columns, divided by ln 2. 1 is Murphy's, the
+        information of a ``BernoulliNB`` with α = 1; a column that never occurs then has some.
 
     Returns
     -------
@@ -249,7 +252,7 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 1.0) -> np.ndarray:
 
     Examples
     --------
-    >>> mutual_information([[1, 1], [1, 0], [0, 1], [0, 0]], [1, 1, 2, 2], alpha=0).tolist()
+    >>> mutual_information([[1, 1], [1, 0], [0, 1], [0, 0]], [1, 1, 2, 2]).tolist()
     [1.0, 0.0]
     """
     sums = BernoulliNB().fit(X, y).sums_
@@ -261,6 +264,8 @@ class CategoricalNB(DiscreteNB):
     """Naive Bayes of categories.
 
     X contains category numbers from 0 to 2³¹ − 1. Fractions are rounded down. Sparse X is converted to dense X.
+    Categories that are numbered from 1 on get a category 0 that never occurs, and so other probabilities: ``fit`` warns
+    if no column contains 0. ``X - 1`` numbers them from 0 on.
 
     Parameters
     ----------
@@ -306,6 +311,13 @@ class CategoricalNB(DiscreteNB):
     def _count_categories(self, X: np.ndarray) -> np.ndarray:
         """Return K_j (V,) for the first training rows."""
         n, minimum = X.shape[1], np.asarray(1 if self.min_categories is None else self.min_categories)
+        if self.min_categories is None and len(X) > 1 and (X > 0).all() and (X > 1).any():
+            warnings.warn(
+                "CategoricalNB: no row has the category 0, but it is smoothed like the others: if the categories of X "
+                "are numbered from 1 on, give X - 1, otherwise min_categories",
+                UserWarning,
+                stacklevel=5,
+            )
         if minimum.dtype.kind not in "iu" or minimum.shape not in ((), (n,)) or (minimum < 1).any():
             raise ValueError(f"min_categories is {minimum!r:.60}: give a whole number above 0, or {n} of them")
         return np.maximum(X.max(axis=0) + 1, minimum)

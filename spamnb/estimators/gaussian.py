@@ -7,6 +7,7 @@ because with more rows the covariance may become regular.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, Self
 
@@ -29,6 +30,14 @@ class Covariances(NamedTuple):
 
     covariance: np.ndarray  # (C, d, d)
     whitener: np.ndarray  # (C, d, d) W_c, lower triangular
+
+
+class CovariancePart(NamedTuple):
+    """A covariance before shrinkage, the number of rows that it is computed from, and its name in errors."""
+
+    covariance: np.ndarray  # (d, d)
+    n: float
+    name: str
 
 
 class QuadraticForm(NamedTuple):
@@ -211,34 +220,41 @@ class GaussianNB(GaussianClassifier):
 class DiscriminantAnalysis(GaussianClassifier):
     """Discriminant analysis: Gaussian classes whose covariances can be shrunk."""
 
-    shrinkage: float | str | None = "oas"
+    shrinkage: float | str | None = "if_singular"
 
-    def _shrink(self, covariance: np.ndarray, n: float, spread: float, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the covariance of ``n`` rows after ``shrinkage``, and its W. Raise ValueError if W does not exist.
-
-        ``spread`` replaces tr Σ/d if all rows are equal.
-        """
-        covariance = shrink(covariance, self.shrinkage, n, spread)
-        whitener = whitening(covariance)
-        if whitener is None:
-            remedy = "more rows, fewer columns, or shrinkage='oas' or a number such as shrinkage=0.1"
-            if self.shrinkage:
-                remedy = "rows that differ"
-            raise ValueError(f"{name} from {n:g} samples in {len(covariance)} features is singular: give {remedy}")
-        return covariance, whitener
+    def _shrink(self, parts: Sequence[CovariancePart], deviation: np.ndarray) -> Covariances:
+        """Return the covariances after ``shrinkage``, and their W. Raise ValueError if a W does not exist."""
+        covariances = [part.covariance for part in parts]
+        whiteners = [whitening(covariance) for covariance in covariances]
+        is_singular = any(whitener is None for whitener in whiteners)
+        shrinkage = self.shrinkage
+        if isinstance(shrinkage, str) and shrinkage == "if_singular":
+            shrinkage = "oas" if is_singular else None
+        if shrinkage is not None and any(covariance.any() for covariance in covariances):
+            covariances = [shrink(part.covariance, shrinkage, part.n, deviation) for part in parts]
+            whiteners = [whitening(covariance) for covariance in covariances]
+        for part, whitener in zip(parts, whiteners):
+            if whitener is None:
+                remedy = "rows that differ" if shrinkage else "more rows, fewer columns, or shrinkage='oas'"
+                what = f"{part.name} from {part.n:g} samples in {len(deviation)} features"
+                raise ValueError(f"{what} is singular: give {remedy}")
+        return Covariances(np.array(covariances), np.array(whiteners))
 
 
 @dataclass(eq=False, repr=False)
 class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     """Gaussian classes with a shared covariance, whose log-odds are linear in x.
 
-    X is dense. With ``shrinkage=None`` a singular Σ raises ValueError. Σ is singular if there are fewer rows than
-    columns, or if a column is constant or a linear combination of others.
+    X is dense. Σ is singular if there are fewer rows than columns, or if a column is constant or a linear combination
+    of others.
 
     Parameters
     ----------
-    shrinkage : float, "oas" or None, default="oas"
-        Share s from 0 to 1 in (1−s) Σ + s (tr Σ/d) I. "oas" computes s from Σ and N. None does not change Σ.
+    shrinkage : "if_singular", "oas", float or None, default="if_singular"
+        How far Σ is shrunk towards independent columns. None is maximum likelihood, and raises ValueError if Σ is
+        singular. "oas" standardises the columns by their deviations within the classes, and computes the share s in
+        (1−s) R + s (tr R/d) I from their covariance R and N. "if_singular" is None if Σ is regular, and otherwise
+        "oas". A number from 0 to 1 is the share s in (1−s) Σ + s (tr Σ/d) I, which depends on the columns' units.
     fit_prior, class_prior, prior_concentration, priors : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.gaussian.GaussianClassifier``.
     n_components : int, default=None
@@ -261,7 +277,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     Examples
     --------
     >>> X = np.array([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
-    >>> model = LinearDiscriminantAnalysis(shrinkage=None).fit(X, [1, 1, 1, 2, 2, 2])
+    >>> model = LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2])
     >>> model.predict([[-0.8, -1]]).tolist(), model.coef_.round(6).tolist(), model.intercept_.round(6)
     ([1], [[0.0, 12.0]], array([0.]))
     >>> model.fit_transform(X, [1, 1, 1, 2, 2, 2]).shape, model.transform([[0, 0]]).shape
@@ -275,8 +291,9 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
 
     def _compute_covariances(self, sums: Scatter) -> Covariances:
         n, n_classes = sums.documents.sum(), len(sums.documents)
-        arrays = self._shrink(sums.scatter.sum(axis=0) / n, n, 0.0, "the shared covariance")
-        return Covariances(*(np.broadcast_to(array, (n_classes, *array.shape)) for array in arrays))
+        shared = CovariancePart(sums.scatter.sum(axis=0) / n, n, "the shared covariance")
+        arrays = self._shrink([shared], sums.deviation())
+        return Covariances(*(np.broadcast_to(array[0], (n_classes, *array[0].shape)) for array in arrays))
 
     @property
     def covariance_(self) -> np.ndarray:
@@ -309,7 +326,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     def transform(self, X: Any) -> np.ndarray:
         """Project rows on the directions that separate the classes best.
 
-        The projections of the training rows have mean 0. With ``shrinkage=None`` their covariance within classes is I.
+        The projections of the training rows have mean 0. Their covariance within classes is I unless Σ was shrunk.
 
         Parameters
         ----------
@@ -351,13 +368,17 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
 class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     """Gaussian classes, each with a covariance of its own, whose log-odds are quadratic in x.
 
-    X is dense. A singular Σ_c raises ValueError.
+    X is dense. Σ_c is singular if class c has too few rows, or if a column of it is constant or a linear combination of
+    others.
 
     Parameters
     ----------
-    shrinkage : float, "oas" or None, default="oas"
-        Share s from 0 to 1 in (1−s) Σ_c + s (tr Σ_c/d) I. "oas" computes s of each class from Σ_c and N_c. If all rows
-        of a class are equal, tr Σ_c/d is replaced by the mean variance within the classes. None does not change Σ_c.
+    shrinkage : "if_singular", "oas", float or None, default="if_singular"
+        How far each Σ_c is shrunk towards independent columns. None is maximum likelihood, and raises ValueError if a
+        Σ_c is singular. "oas" standardises the columns by their deviations within the classes, and computes the share s
+        in (1−s) R_c + s (tr R_c/d) I from R_c and N_c; if all rows of a class are equal, tr R_c/d is replaced by 1.
+        "if_singular" is None if all Σ_c are regular, and otherwise "oas". A number from 0 to 1 is the share s in
+        (1−s) Σ_c + s (tr Σ_c/d) I, which depends on the columns' units.
     fit_prior, class_prior, prior_concentration, priors : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.gaussian.GaussianClassifier``.
 
@@ -377,19 +398,22 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     --------
     >>> X = np.array([[0, 0], [2, 0], [0, 2], [2, 2], [-9, 1], [11, 1], [1, -9], [1, 11]])
     >>> y = ["in"] * 4 + ["around"] * 4  # one mean, two covariances
-    >>> model = QuadraticDiscriminantAnalysis(shrinkage=None).fit(X, y)
+    >>> model = QuadraticDiscriminantAnalysis().fit(X, y)
     >>> model.predict([[1, 1], [1, 7]]).tolist(), model.covariance_.tolist()
     (['in', 'around'], [[[50.0, 0.0], [0.0, 50.0]], [[1.0, 0.0], [0.0, 1.0]]])
     """
 
     def _compute_covariances(self, sums: Scatter) -> Covariances:
-        d = sums.n_features
-        mean_variance = np.einsum("cii->", sums.scatter) / sums.documents.sum() / d
-        pairs: list[tuple[np.ndarray, np.ndarray]] = []
-        for label, scatter, n in zip(self.classes_, sums.scatter, sums.documents):
-            name = f"the covariance of class {label}"
-            pairs.append(self._shrink(scatter / n, n, mean_variance, name) if n else (np.eye(d), np.eye(d)))
-        return Covariances(*map(np.array, zip(*pairs)))
+        has_rows, d = sums.documents > 0, sums.n_features
+        parts = [
+            CovariancePart(scatter / n, n, f"the covariance of class {label}")
+            for label, scatter, n in zip(self.classes_, sums.scatter, sums.documents)
+            if n > 0
+        ]
+        result = Covariances(*(np.tile(np.eye(d), (len(has_rows), 1, 1)) for _ in Covariances._fields))
+        for array, values in zip(result, self._shrink(parts, sums.deviation())):
+            array[has_rows] = values
+        return result
 
     @property
     def covariance_(self) -> np.ndarray:

@@ -38,6 +38,11 @@ class LogisticRegression(DecisionFunction):
         Maximum number of iterations of ``fit``.
     eta : float, default=0.1
         Size of the steps of ``partial_fit``.
+    shuffle : bool, default=True
+        Whether ``partial_fit`` takes the rows in a random order. In the order of X the last class wins if the rows are
+        sorted by class.
+    random_state : int, default=0
+        Seed of that order.
 
     Attributes
     ----------
@@ -65,7 +70,7 @@ class LogisticRegression(DecisionFunction):
     linearly separable rows has no maximum, and w grows without limit. ``fit`` gives a RuntimeWarning if the gradient is
     still large at the end.
 
-    ``partial_fit`` takes a step w ← w − ``eta`` s_n ∇E_n for each row in the order of X, without a penalty. s_n is the
+    ``partial_fit`` takes a step w ← w − ``eta`` s_n ∇E_n for each row, without a penalty. s_n is the
     weight of the row, and ∇E_n = (P(·|x_n) − t_n) x_nᵀ, where t_n is 1 for the class of the row and 0 for the others.
     The first call begins at w = 0, and a call after ``fit`` at the w of ``fit``.
 
@@ -89,6 +94,8 @@ class LogisticRegression(DecisionFunction):
     tol: float = 1e-4
     max_iter: int = 1000
     eta: float = 0.1
+    shuffle: bool = True
+    random_state: int = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         from scipy.optimize import minimize
@@ -147,7 +154,10 @@ class LogisticRegression(DecisionFunction):
             n_rows = 1 if len(first_classes) == 2 else len(first_classes)
             self.coef_, self.intercept_ = np.zeros((n_rows, X.shape[1])), np.zeros(n_rows)
         codes, is_sparse = class_codes(y, self.classes_), hasattr(X, "indptr")
-        for n, code in enumerate(codes.tolist()):
+        order = np.arange(len(codes))
+        if self.shuffle:
+            np.random.default_rng(self.random_state).shuffle(order)
+        for n, code in zip(order.tolist(), codes[order].tolist()):
             row = slice(X.indptr[n], X.indptr[n + 1]) if is_sparse else n
             columns, x = (X.indices[row], X.data[row]) if is_sparse else (slice(None), X[row])
             residual = softmax(all_activations((self.coef_[:, columns] @ x + self.intercept_)[None]))[0]

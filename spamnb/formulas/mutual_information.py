@@ -52,6 +52,25 @@ def mutual_information_from_counts(document_counts: Any, documents: np.ndarray, 
     return np.maximum(marginal - conditional, 0)
 
 
+def strongest_class(theta: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each column the class about which it says most, (V,), and whether it speaks for this class, (V,).
+
+    That is the class c with the largest part of the mutual information, π_c times the divergence of θ_jc from θ_j =
+    Σ_c π_c θ_jc. The column speaks for c if θ_jc > θ_j, and otherwise against it: "the" may be nearly as common in all
+    classes but one, and then it speaks against this one. With two classes it speaks for the other. ``theta`` (C, V)
+    contains the probabilities θ_jc, and ``prior`` (C,) π_c.
+
+    >>> strongest_class(np.array([[0.9, 0.2], [0.9, 0.9], [0.8, 0.9]]), np.array([0.5, 0.3, 0.2]))
+    (array([2, 0]), array([False, False]))
+    """
+    mean = prior @ theta
+    with np.errstate(divide="ignore", invalid="ignore"):
+        present, absent = theta * np.log(theta / mean), (1 - theta) * np.log((1 - theta) / (1 - mean))
+    parts = prior[:, None] * (np.nan_to_num(present) + np.nan_to_num(absent))
+    best = parts.argmax(axis=0) if len(theta) > 2 else theta.argmax(axis=0)
+    return best, np.take_along_axis(theta, best[None], axis=0)[0] >= mean
+
+
 def _entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return −p log₂ p − q log₂ q with 0 log 0 = 0."""
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -17,6 +17,7 @@ the relative error of the variance is 1e-7. A variance computed from Σx² would
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,7 @@ class Scatter:
         part = np.divide(other.documents, self.documents, out=np.zeros_like(documents), where=has_rows)
         scatter = self.scatter - other.scatter - self._outer(other.mean - mean, documents * part)
         scatter[~has_rows] = 0.0
-        squares, all_squares = (s if s.ndim == 2 else np.einsum("cii->ci", s) for s in (scatter, self.scatter))
+        squares, all_squares = Scatter(documents, mean, scatter)._squares(), self._squares()
         if (squares < -MAX_ROUNDING * (all_squares + self.documents[:, None] * self.mean**2)).any():
             raise ValueError("these rows were not learned: a sum would be below zero without them")
         np.maximum(squares, 0.0, out=squares)  # rounding errors of constant features
@@ -173,39 +174,60 @@ class Scatter:
         scaled = shift * factor[:, None]
         return scaled * shift if self.scatter.ndim == 2 else scaled[:, :, None] * shift[:, None, :]
 
+    def _squares(self) -> np.ndarray:
+        """Return the scatter of every feature alone, (C, d)."""
+        return self.scatter if self.scatter.ndim == 2 else np.einsum("cii->ci", self.scatter)
+
+    def deviation(self) -> np.ndarray:
+        """Return the standard deviation of every feature within the classes, (d,).
+
+        If it is 0, because the feature is constant in every class, return its deviation over all rows, or 1 if that is
+        0, too.
+        """
+        within = self._squares().sum(axis=0) / (self.documents.sum() or 1.0)
+        overall = self.overall_variance()
+        is_constant = within <= MIN_UNEXPLAINED_SHARE * overall
+        return np.sqrt(np.where(is_constant, np.where(overall > 0, overall, 1.0), within))
+
     def overall_variance(self) -> np.ndarray:
         """Return the variance of every feature over all rows, (d,), within and between classes."""
-        squares = self.scatter if self.scatter.ndim == 2 else np.einsum("cii->ci", self.scatter)
+        squares = self._squares()
         n = self.documents.sum() or 1.0
         shift = self.mean - self.documents @ self.mean / n
         return (squares.sum(axis=0) + self.documents @ (shift * shift)) / n
 
 
-def shrink(covariance: np.ndarray, shrinkage: float | str | None, n: float, spread: float = 0.0) -> np.ndarray:
-    """Return (1−s) Σ + s v I with v = tr(Σ)/d, for a share s from 0 to 1; "oas" computes s from Σ and n.
+def shrink(covariance: np.ndarray, shrinkage: float | str, n: float, deviation: np.ndarray) -> np.ndarray:
+    """Return Σ shrunk towards independent columns of one variance, in units of ``deviation`` (d,).
 
-    "oas" is the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010) in the form of scikit-learn.
-    Its s falls to 0 as n grows, so that the limit is the maximum-likelihood Σ. Ledoit and Wolf's shrinkage needs more
-    than the sums. If v is zero, because all rows are equal, it is replaced by ``spread``, which the caller computes
-    from all classes. Raise ValueError for any other ``shrinkage``.
+    With R_ij = Σ_ij / (δ_i δ_j), δ the deviations, and v = tr(R)/d, the result is (1−s) R + s v I, times δ_i δ_j. "oas"
+    computes the share s from R and n: the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010) in the
+    form of scikit-learn. It falls to 0 as n grows, so that the limit is the maximum-likelihood Σ. Ledoit and Wolf's
+    shrinkage needs more than the sums. For a number s all δ are their root mean square, as in scikit-learn. If all rows
+    are equal, v is 1. Raise ValueError for any other ``shrinkage``.
+
+    >>> shrink(np.array([[4.0, 2.0], [2.0, 16.0]]), 0.5, 10, np.array([2.0, 4.0]))
+    array([[ 7.,  1.],
+           [ 1., 13.]])
     """
-    if shrinkage is None:
-        return covariance
-    d = len(covariance)
-    scale = float(np.trace(covariance)) / d
-    if is_constant := scale <= MIN_UNEXPLAINED_SHARE * spread:  # v is a rounding error, so s cannot be computed from v
-        covariance, scale = np.zeros_like(covariance), 0.0
+    if shrinkage == "oas":
+        unit = deviation
+    elif isinstance(shrinkage, Real) and 0 <= shrinkage <= 1:
+        unit = np.full_like(deviation, np.sqrt(np.mean(deviation**2)))
+    else:
+        raise ValueError(f"shrinkage={shrinkage!r:.60}: give 'if_singular', 'oas', None or a number from 0 to 1")
+    units, d = np.outer(unit, unit), len(covariance)
+    correlation = covariance / units
+    variance = float(np.trace(correlation)) / d
+    if is_constant := variance <= MIN_UNEXPLAINED_SHARE:  # a rounding error, so s cannot be computed from it
+        correlation, variance = np.zeros_like(correlation), 0.0
     if isinstance(shrinkage, str):
-        if shrinkage != "oas":
-            raise ValueError(f"shrinkage={shrinkage!r} is unknown: use None, 'oas' or a number from 0 to 1")
-        mean_square = float(np.mean(covariance * covariance))
-        excess = (n + 1) * (mean_square - scale * scale / d)
-        s = 1.0 if excess <= 0 else min(1.0, (mean_square + scale * scale) / excess)
+        mean_square = float(np.mean(correlation * correlation))
+        excess = (n + 1) * (mean_square - variance * variance / d)
+        s = 1.0 if excess <= 0 else min(1.0, (mean_square + variance * variance) / excess)
     else:
         s = float(shrinkage)
-        if not 0 <= s <= 1:
-            raise ValueError(f"shrinkage={shrinkage!r}: must be between 0 and 1")
-    return (1 - s) * covariance + s * (spread if is_constant else scale) * np.eye(d)
+    return ((1 - s) * correlation + s * (1.0 if is_constant else variance) * np.eye(d)) * units
 
 
 def whitening(covariance: np.ndarray) -> np.ndarray | None:

@@ -8,6 +8,7 @@ weighted sum of the vectors of its tokens. The model file has the vectors of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -36,10 +37,11 @@ if TYPE_CHECKING:  # the import would slow down the classification of one messag
     from spamnb.counts.training_set import TrainingSet
 
 N_FOLDS = 10  # folds that are left out in turn; the embedding is fitted once, to all messages
-ESTIMATORS: dict[str, type[GaussianClassifier]] = {
-    "gaussian": GaussianNB,
-    "lda": LinearDiscriminantAnalysis,
-    "qda": QuadraticDiscriminantAnalysis,
+# Shrinkage, because a user may have hardly more messages than the embedding has dimensions.
+ESTIMATORS: dict[str, GaussianClassifier] = {
+    "gaussian": GaussianNB(),
+    "lda": LinearDiscriminantAnalysis(shrinkage="oas"),
+    "qda": QuadraticDiscriminantAnalysis(shrinkage="oas"),
 }
 
 
@@ -135,7 +137,7 @@ class EmbeddedModel(Learner):
 
     def _fit_estimator(self, sums: Moments, names: Sequence[str]) -> GaussianClassifier:
         """Fit the estimator to the moments; raise SpamnbError if a covariance is singular."""
-        estimator = ESTIMATORS[self.settings.model_type]()
+        estimator = copy(ESTIMATORS[self.settings.model_type])
         try:
             with np.errstate(invalid="ignore"):
                 estimator.fit_sums(sums.scatter(), names)

@@ -16,7 +16,7 @@ from spamnb.counts.top_words import InformativeWord
 from spamnb.errors import SpamnbError
 from spamnb.estimators.discrete import BernoulliNB
 from spamnb.estimators.validation import not_fitted
-from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
+from spamnb.formulas.mutual_information import mutual_information_from_counts, strongest_class, top_columns
 from spamnb.reader.meaning import meaning
 from spamnb.shown_text import escape
 
@@ -144,9 +144,11 @@ class WordsDisplay(_Bars):
         if len(tokens) != sums.n_features:
             raise ValueError(f"feature_names has {len(tokens)} names for {sums.n_features} columns")
         bits = mutual_information_from_counts(sums.columns, sums.documents)
-        likeliest = estimator.classes_[estimator.feature_log_prob_.argmax(axis=0)]
+        theta, prior = np.exp(estimator.feature_log_prob_), sums.documents / sums.documents.sum()
+        best, is_for = strongest_class(theta, prior)
+        labels = [f"{'' if sign else 'not '}{name}" for name, sign in zip(estimator.classes_[best], is_for)]
         columns = top_columns(bits, top, tokens)
-        return cls([InformativeWord(tokens[j], float(bits[j]), str(likeliest[j])) for j in columns]).plot(ax)
+        return cls([InformativeWord(tokens[j], float(bits[j]), labels[j]) for j in columns]).plot(ax)
 
 
 class ExplanationDisplay(_Bars):

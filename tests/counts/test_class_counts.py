@@ -103,7 +103,9 @@ def counts(rows: list[list[int]], labels: list[str]) -> ClassCounts:
     st.lists(st.tuples(st.sampled_from(["ham", "list", "spam"]), st.integers(0, 7)), min_size=1, max_size=25),
     st.sampled_from([0.1, 1.0]),
 )
-def test_the_class_is_that_of_the_likelier_message_by_brute_force(mail: list[tuple[str, int]], alpha: float) -> None:
+def test_the_class_is_that_about_which_a_word_says_most_by_brute_force(
+    mail: list[tuple[str, int]], alpha: float
+) -> None:
     tokens = ["a", "b", "c"]
     rows = [[held >> j & 1 for j in range(3)] for _, held in mail]
     likeliest, informative = top_words(counts(rows, [label for label, _ in mail]), tokens, 3, alpha)
@@ -113,7 +115,18 @@ def test_the_class_is_that_of_the_likelier_message_by_brute_force(mail: list[tup
         for name in likeliest:
             own = [held >> tokens.index(word.token) & 1 for label, held in mail if label == name]
             share[name] = (sum(own) + alpha) / (len(own) + 2 * alpha)
-        assert share[word.label] == pytest.approx(max(share.values()))
+        prior = {name: sum(label == name for label, _ in mail) / len(mail) for name in likeliest}
+        mean = sum(prior[name] * share[name] for name in likeliest)
+        divergence = {
+            name: prior[name] * (p * np.log(p / mean) + (1 - p) * np.log((1 - p) / (1 - mean)))
+            for name, p in share.items()
+        }
+        name = word.label.removeprefix("not ")
+        assert (share[name] >= mean - 1e-12) or word.label != name
+        if len(likeliest) == 2:
+            assert word.label == name and share[name] == pytest.approx(max(share.values()))
+        else:
+            assert divergence[name] == pytest.approx(max(divergence.values()), abs=1e-12)
 
 
 def rows(n: int, d: int = 4) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from sklearn.linear_model import SGDClassifier
 
@@ -100,7 +101,7 @@ def test_without_a_penalty_it_is_scikit_learns_and_warns_where_rows_are_separabl
 def test_single_steps_are_those_of_scikit_learns_stochastic_gradient(form: Any) -> None:
     X, y = data(4, 2)
     twin = SGDClassifier(loss="log_loss", alpha=0, learning_rate="constant", eta0=0.05, shuffle=False)
-    ours = LogisticRegression(eta=0.05)
+    ours = LogisticRegression(eta=0.05, shuffle=False)
     for part in (slice(0, 20), slice(20, None)):
         weight = np.random.default_rng(5).random(len(y[part]))
         twin.partial_fit(X[part], y[part], classes=np.unique(y), sample_weight=weight)
@@ -110,9 +111,20 @@ def test_single_steps_are_those_of_scikit_learns_stochastic_gradient(form: Any) 
     np.testing.assert_allclose(ours.intercept_, twin.intercept_, rtol=1e-10)
 
 
+def test_rows_sorted_by_class_are_learned_in_a_random_order() -> None:
+    X, y = load_digits(return_X_y=True)
+    X, order = X / 16, np.argsort(y, kind="stable")
+    model = LogisticRegression().partial_fit(X[order], y[order], classes=np.arange(10))
+    assert model.score(X, y) > 0.9
+    sorted_rows = LogisticRegression(shuffle=False).partial_fit(X[order], y[order], classes=np.arange(10))
+    assert sorted_rows.score(X, y) < 0.8
+    again = LogisticRegression().partial_fit(X[order], y[order], classes=np.arange(10))
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
 def test_a_step_goes_down_the_gradient_of_its_row() -> None:
     X, y = data(6, 3)
-    model = LogisticRegression(eta=0.25).partial_fit(X[:30], y[:30], classes=np.unique(y))
+    model = LogisticRegression(eta=0.25, shuffle=False).partial_fit(X[:30], y[:30], classes=np.unique(y))
     before = np.column_stack([model.coef_, model.intercept_])
     error = CrossEntropy(X[30:31], np.searchsorted(model.classes_, y[30:31]), np.ones(1), 0.0, 3)
     model.partial_fit(X[30:31], y[30:31])
