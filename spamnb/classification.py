@@ -143,6 +143,19 @@ class Classification(NamedTuple):
             name = max(self.probabilities, key=self.probabilities.__getitem__)
         return f"P({name}) {format_probability(probability_of(self.log_odds))}"
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal. A tuple's comparison fails for the array ``scores``."""
+        if not isinstance(other, Classification):
+            return NotImplemented
+        fields, others = ({**each._asdict(), "scores": each.scores.tolist()} for each in (self, other))
+        return fields == others
+
+    def __ne__(self, other: object) -> bool:  # otherwise it would be the tuple's
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.verdict, self.log_odds, tuple(self.evidence)))
+
     def __repr__(self) -> str:
         likeliest = sorted(self.probabilities.items(), key=lambda item: -item[1])[:_MAX_REPR_CLASSES]
         parts = [f"verdict {self.verdict}", *(f"P({name}) {p:.4f}" for name, p in likeliest)]

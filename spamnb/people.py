@@ -74,7 +74,9 @@ class People:
         if len(_FROM_LINE.findall(header)) != 1:  # mail programs differ in which of several From fields they show
             return ""
         address = _parse_from([str(value) for value in fields.get_all("From", [])])
-        for name in (address, address.partition("@")[2]) if address else ():
+        domain = address.partition("@")[2]
+        parents = [f"*{domain[n:]}" for n, character in enumerate(domain) if character == "." and n]
+        for name in (address, domain, *parents) if address else ():
             if name in self.block:
                 return BLOCKED
             if name in self.allow or name in self.wrote_to:
@@ -119,9 +121,17 @@ class People:
 def _check_names(names: object, where: str) -> tuple[str, ...]:
     if not isinstance(names, list):
         raise SpamnbError(f"{where} must be a list of texts in brackets")
+    names = [name.removeprefix("*@") if isinstance(name, str) else name for name in names]  # all of a domain
     for name in names:
-        if not isinstance(name, str) or not re.fullmatch(_ADDRESS, name if "@" in name else f"a@{name}"):
-            raise SpamnbError(f"{where}: {escape(str(name)[:80])!r} is neither an address nor a domain")
+        shown_name = escape(str(name)[:80])
+        if isinstance(name, str) and name.startswith("@"):
+            raise SpamnbError(
+                f"{where}: {shown_name!r} is no address; for all addresses of a domain write {shown_name[1:]!r}"
+            )
+        address = name if "@" in str(name) else f"a@{str(name).removeprefix('*.')}"
+        if not isinstance(name, str) or not re.fullmatch(_ADDRESS, address) or "*" in address.partition("@")[0]:
+            problem = "is neither an address nor a domain; '*.example.org' is all subdomains"
+            raise SpamnbError(f"{where}: {shown_name!r} {problem}")
     return tuple(name.lower() for name in names)
 
 

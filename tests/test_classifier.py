@@ -321,3 +321,13 @@ def test_a_str_is_a_text_without_headers() -> None:
         assert classifier.forget("spam", "Subject: pills")
         with pytest.raises(TypeError, match="a single message: give a list"):
             classifier.classify_all("cheap pills")
+
+
+def test_classifications_are_compared_and_hashed_by_what_they_hold() -> None:
+    with Classifier.create(":memory:") as classifier:
+        classifier.learn("ham", message("ham", 1)), classifier.learn("spam", message("spam", 1))
+        first, same, other = (
+            classifier.classify(message(label, n)) for label, n in (("spam", 2), ("spam", 2), ("ham", 3))
+        )
+        assert first == same and (first != same) is False and hash(first) == hash(same)
+        assert first != other and first != tuple(first) and len({first, same, other}) == 2

@@ -189,9 +189,23 @@ def test_mail_of_a_known_sender_is_never_spam_and_everything_says_why(model: Pat
         assert found.is_spam and found.reasons[0].token == FORGED
 
 
+def test_a_star_is_all_addresses_of_a_domain_or_all_its_subdomains(file: Path):
+    file.write_text('allow = ["*@example.net", "*.example.org"]')
+    people = load_people()
+    senders = {"a@example.net": KNOWN, "a@sub.example.net": "", "a@x.example.org": KNOWN, "a@y.x.example.org": KNOWN}
+    senders |= {"a@example.org": "", "a@badexample.org": ""}
+    assert {name: people.classify_sender(f"From: {name}\n\n".encode()) for name in senders} == senders
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
+        (
+            'allow = ["@example.net"]',
+            "allow: '@example.net' is no address; for all addresses of a domain write",
+        ),
+        ('allow = ["*ann@example.net"]', "allow: '*ann@example.net' is neither"),
+        ('allow = ["*"]', "allow: '*' is neither"),
         ("allow = [", "not TOML"),
         ('allow = "ann@example.org"', "allow must be a list of texts in brackets"),
         ('block = ["ann @example.org"]', "block: 'ann @example.org' is neither an address nor a domain"),

@@ -150,8 +150,10 @@ class TrainingReport(Report):
             lines.append(format_tables([confusion_table(left_out.classes, self._confusion.tolist())]))
         lines += self._format_errors(left_out.labels, left_out.verdicts)
         if spam not in left_out.classes:
-            lines.append(f"  no class is {spam!r}, so all errors cost the same; the setting 'spam' names spam's class")
-        n_doubtful = len(doubtful_rows(left_out.scores, left_out.labels))
+            lines.append(f"  no class is {spam!r}, so all errors cost the same; {self._spam_advice()}")
+        rows = doubtful_rows(left_out.scores, left_out.labels)
+        # 'evaluate --doubtful' lists those with a wrong verdict.
+        n_doubtful = int((left_out.verdict_numbers()[rows] != left_out.labels[rows]).sum())
         if n_doubtful:
             subject = f"{pluralize(n_doubtful, 'message')} {'looks' if n_doubtful == 1 else 'look'} mislabelled"
             lines.append(f"  {subject}. To see which and why: {self._evaluate_command('--doubtful', str(n_doubtful))}")
@@ -162,6 +164,13 @@ class TrainingReport(Report):
         if few:
             lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
         return lines
+
+    def _spam_advice(self) -> str:
+        """Return the command that names the class of spam."""
+        from spamnb.sources.mailbox import folder_role
+
+        names = [name for name in self.left_out.classes if folder_role(name) == "junk"] or ["CLASS"]
+        return f"'spamnb set spam={escape(names[0])}' says which class is spam"
 
     def _format_newest(self) -> list[str]:
         newest = self.left_out.newest

@@ -16,7 +16,7 @@ from spamnb.errors import SpamnbError, in_options
 
 COMMANDS = (
     "train", "classify", "filter", "learn", "forget", "words", "explain", "evaluate", "info",
-    "export", "import", "merge", "set", "upgrade", "prune", "serve", "check", "sort", "watch", "review",
+    "export", "import", "backup", "merge", "set", "upgrade", "prune", "serve", "check", "sort", "watch", "review",
 )  # fmt: skip
 INTERRUPTED = 130  # the exit status that shells give a program ended by Ctrl-C
 
@@ -26,6 +26,16 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Treat the words 'help' and 'version' as the options."""
+        if args[0] == "version":
+            args = ["--version"]
+        elif args[0] == "help":
+            args = [*args[1:2], "--help"]
+        if args[0].startswith("-"):
+            self.main(args, prog_name=ctx.info_name)  # prints and exits
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in COMMANDS:
@@ -78,6 +88,9 @@ def _print_errors() -> Iterator[None]:
         yield
     except SpamnbError as error:
         raise click.ClickException(in_options(error)) from None
+    except click.NoSuchOption as error:
+        del (error.possibilities or [])[1:]  # the others are less similar
+        raise
     except KeyboardInterrupt as interrupt:
         click.echo("\nspamnb: " + "; ".join(["interrupted", *map(str, interrupt.args)]), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
@@ -88,7 +101,7 @@ def _print_errors() -> Iterator[None]:
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="spamnb")
+@click.version_option(__version__, "-v", "--version", prog_name="spamnb")
 def cli() -> None:
     """Filter spam and classify text with naive Bayes.
 

@@ -14,7 +14,7 @@ def check_command(name: str) -> None:
 
     Each line of output has a folder, its use and the number of its messages. The account is added to the accounts file,
     so that 'sort' and 'watch' without a MAILBOX use the account. The file contains no password: the password comes from
-    the keyring, from SPAMNB_IMAP_PASSWORD, or from the output of your password_command.
+    the keyring, from SPAMNB_IMAP_PASSWORD, or from the output of your password-command.
 
     \b
     Example:

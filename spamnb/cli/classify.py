@@ -134,17 +134,17 @@ def _formatter(output_format: str, classifier: Classifier) -> Callable[[Entry, b
         column_width,
         fit_columns,
         format_message_line,
-        probability_width,
+        probability_column,
         read_heading,
         terminal_width,
     )
 
     classes, spam = classifier.store.totals().classes, classifier.settings.spam
-    widths = column_width([*classes, UNSURE]), probability_width([spam] if spam in classes else classes)
-    line_width = terminal_width()
+    verdict_width, line_width = column_width([*classes, UNSURE]), terminal_width()
+    format_probability = probability_column([spam] if spam in classes else classes, line_width)
 
     def format_columns(entry: Entry, raw: bytes, result: Classification) -> tuple[str, str]:
-        prefix = "  ".join(map(fit_columns, (result.verdict, result.describe_probability()), widths))
+        prefix = f"{fit_columns(result.verdict, verdict_width)}  {format_probability(result)}"
         line = format_message_line(prefix, read_heading(raw), entry.name, line_width)
         return result.verdict, f"{line}\n{_evidence(result)}"
 

@@ -102,6 +102,7 @@ def evaluate_command(
             evaluation.write_scores(scores)
         if report:
             evaluation.write_page(report)
+            tell(f"wrote {report}")
     finally:  # the figures are printed even if a file cannot be written
         if output_format == "json":
             click.echo(escape_json(evaluation.to_dict()))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import SOURCE, ErrorCounter, find_messages, model_option, no_message_error, tell
+from spamnb.cli.options import SOURCE, ErrorCounter, find_messages, format_option, model_option, no_message_error, tell
 
 
 @click.command("explain", short_help="Show the tokens that decided one message.")
@@ -19,7 +19,8 @@ from spamnb.cli.options import SOURCE, ErrorCounter, find_messages, model_option
     is_flag=True,
     help="Also show tokens as the model file stores them, weights in nats and uncalibrated probabilities.",
 )
-def explain_command(source: str | None, model: Path, top: int, verbose: bool) -> None:
+@format_option("text", "json")
+def explain_command(source: str | None, model: Path, top: int, verbose: bool, output_format: str) -> None:
     """Show the tokens that decided one message. Without SOURCE, the message is read from standard input.
 
     The token with the largest weight comes first. Each line has a token, the class that the token speaks for, and the
@@ -31,6 +32,7 @@ def explain_command(source: str | None, model: Path, top: int, verbose: bool) ->
     """
     from spamnb.api.explain import explain
     from spamnb.people import load_people
+    from spamnb.shown_text import escape_json
 
     message: str | bytes = source or "-"
     if message == "-":
@@ -38,4 +40,5 @@ def explain_command(source: str | None, model: Path, top: int, verbose: bool) ->
         if entry is None:
             raise no_message_error(())
         message = entry.read()
-    click.echo(explain(message, model, top, people=load_people(), tell=tell).text(verbose))
+    explanation = explain(message, model, top, people=load_people(), tell=tell)
+    click.echo(escape_json(explanation.to_dict()) if output_format == "json" else explanation.text(verbose))

@@ -34,10 +34,12 @@ def filter_command(model: Path, journal: Path | None) -> None:
 
 def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
     """Return the message with X-Spam-* headers, or with X-Spam-Warning if it cannot be classified."""
-    from spamnb.errors import describe_error, in_options, reason
+    from spamnb.errors import SpamnbError, describe_error, in_options, reason
     from spamnb.reader.spam_fields import replace_spam_fields
 
     try:
+        if not raw.strip():
+            raise SpamnbError("the message is empty")
         from spamnb.classifier import Classifier
         from spamnb.mail_result import classify_mail, header_fields
 

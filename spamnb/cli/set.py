@@ -15,6 +15,8 @@ from spamnb.cli.options import model_option, parse_settings
 def set_command(settings: tuple[str, ...], model: Path) -> None:
     """Change the costs of errors of a model: strictness (cautious, normal or strict) and unsure_cost.
 
+    The setting spam names the class of spam.
+
     The model is not trained again. Running filters use the new settings at once.
 
     \b
@@ -23,15 +25,18 @@ def set_command(settings: tuple[str, ...], model: Path) -> None:
     """
     from dataclasses import replace
 
+    from spamnb.errors import SpamnbError
     from spamnb.formulas.decision import Loss
     from spamnb.settings import COST_SETTINGS, SETTINGS, Settings
     from spamnb.store.store import Store
 
-    changeable = {name: SETTINGS[name] for name in COST_SETTINGS}
+    changeable = {name: SETTINGS[name] for name in (*COST_SETTINGS, "spam")}
     values = parse_settings(settings, changeable, "", "; for all others use 'spamnb train --set'")
     with Store.open(model, writable=True) as store, store.writing():
         before = Settings.from_meta(store.meta(), str(model))
-        after = replace(before, **values)
+        after, classes = replace(before, **values), store.totals().classes
+        if "spam" in values and after.spam not in classes:
+            raise SpamnbError(f"{model}: no class is called {after.spam!r}; the classes are {', '.join(classes)}")
         store.put_meta(values)
     for name, setting in changeable.items():
         if name in values:

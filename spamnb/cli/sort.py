@@ -147,21 +147,21 @@ def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Ca
         column_width,
         fit_columns,
         format_message_line,
-        probability_width,
+        probability_column,
         read_heading,
         terminal_width,
     )
 
     widths = (
         column_width([*classifier.store.totals().classes, UNSURE]),
-        probability_width([classifier.settings.spam]),
         column_width(["stays", *(f"to {folder.name}" for folder in folders.values())]),
     )
     line_width = terminal_width()
+    format_probability = probability_column([classifier.settings.spam], line_width)
 
     def print_columns(result: SortResult, action: str) -> None:
-        cells = result.classification.mail_verdict, result.classification.describe_probability(), action
-        prefix = "  ".join(map(fit_columns, cells, widths))
+        verdict, action = map(fit_columns, (result.classification.mail_verdict, action), widths)
+        prefix = f"{verdict}  {format_probability(result.classification)}  {action}"
         click.echo(format_message_line(prefix, read_heading(result.mail.raw), result.short_name, line_width))
 
     return print_columns

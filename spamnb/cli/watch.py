@@ -86,7 +86,7 @@ def watch_command(
 
         def scan(target: Target) -> bool:
             with open_filing(target, unreadable, journal, writable=True) as filing:
-                watcher = Watcher(target, filing, stop)
+                watcher = Watcher(target, filing, stop, is_quiet=True)
                 retry(watcher.scan)
                 return not watcher.has_failed
 
@@ -148,12 +148,13 @@ class Stop:
 class Watcher:
     """One mailbox, in which the messages that a person moved are learned. With ``--sort`` its new mail is sorted."""
 
-    def __init__(self, target: Target, filing: Filing, stop: Stop) -> None:
+    def __init__(self, target: Target, filing: Filing, stop: Stop, is_quiet: bool = False) -> None:
         self.has_failed = False  # whether a moved message could not be learned
         self._target, self._filing, self._record, self._stop = target, filing, filing.record, stop
         self._is_new: bool | None = None  # whether the mailbox has never been scanned; None until this is looked up
         self._pause = 0.0  # seconds of the pause after the last failure; 0 after a success
         self._last_problem = ""
+        self._is_told = is_quiet  # whether the mailbox was named after the start
 
     def scan(self) -> None:
         """Finish interrupted moves, learn the messages that were moved since the last scan, and sort new mail."""
@@ -190,6 +191,11 @@ class Watcher:
             missing = "" if self._target.is_account or mailbox.exists(junk) else f"; there is no folder {junk.name} yet"
             summary = f"recorded {count}; from now on, mail is learned when you move it into or out of {junk.name}"
             tell(f"{self._target.display_name}: {summary}{missing}")
+            self._is_told = True
+        if not self._is_told:
+            count = pluralize(self._record.count_messages(), "message")
+            tell(f"{self._target.display_name}: watching; {count} recorded")
+            self._is_told = True
 
     def _sort(self) -> None:
         for result in self._filing.sort(folders_of(self._target, self._record), self._stop.__bool__):

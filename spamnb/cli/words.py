@@ -10,7 +10,7 @@ from spamnb.cli.options import format_option, model_option, tell
 
 
 @click.command("words", short_help="Show the most frequent and the most informative words.")
-@click.argument("word", required=False)
+@click.argument("words", nargs=-1, metavar="[WORD...]")
 @model_option
 @click.option(
     "--top", type=click.IntRange(min=1), metavar="N", default=15, show_default=True, help="Number of words per list."
@@ -22,10 +22,11 @@ from spamnb.cli.options import format_option, model_option, tell
     help="Also show tokens of headers, hosts and structure, not only words of the body and the subject.",
 )
 @format_option("text", "json")
-def words_command(word: str | None, model: Path, top: int, everything: bool, output_format: str) -> None:
+def words_command(words: tuple[str, ...], model: Path, top: int, everything: bool, output_format: str) -> None:
     """Show the most frequent words of each class, and the words with the highest mutual information.
 
     With WORD, show the share of messages of each class that have the word in the body, in the subject and elsewhere.
+    Two words are a pair of words that follow each other.
 
     Mutual information, in bits, is the expected loss of uncertainty about the class of a message if you know whether
     the message has the word. A word speaks for the class in which it is most frequent.
@@ -34,14 +35,17 @@ def words_command(word: str | None, model: Path, top: int, everything: bool, out
     Examples:
       spamnb words --top 20
       spamnb words free
+      spamnb words online pharmacy
     """
-    from spamnb.api import words
+    from spamnb.api.words import WordReport, WordsReport, word
+    from spamnb.api.words import words as list_words
     from spamnb.shown_text import escape_json
 
-    if word is None:
-        report: words.WordsReport | words.WordReport = words.words(model, top, everything=everything, tell=tell)
+    report: WordsReport | WordReport
+    if words:
+        report = word(model, " ".join(words))
     else:
-        report = words.word(model, word)
+        report = list_words(model, top, everything=everything, tell=tell)
     if output_format == "json":
         click.echo(escape_json(report.to_dict()))
     else:

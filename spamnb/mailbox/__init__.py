@@ -1,6 +1,6 @@
 """Mailboxes in which mail is classified, moved and learned: a Maildir, or an account on a server.
 
-protocol  the operations that every kind of mailbox has
+interface the operations that every kind of mailbox has
 maildir   a Maildir, whatever its layout
 imap      an IMAP account
 record    the record of one mailbox: classified, moved and learned messages, and moves that a kill interrupted

@@ -39,8 +39,7 @@ class MaildirMailbox:
 
     def __init__(self, path: Path, junk: str | None = None) -> None:
         self.path, self.display_name, self.address = path, escape(str(path)), str(path.absolute())
-        if not is_maildir(path):
-            raise SpamnbError(f"{self.display_name}: no Maildir, because it has no cur and new")
+        _check_is_maildir(path, self.display_name)
         self.record_path = path / "spamnb-places.sqlite"
         self.inbox = Folder("INBOX", path, "inbox")
         self._junk = junk
@@ -195,6 +194,20 @@ class MaildirMailbox:
 
     def close(self) -> None:
         """Do nothing, because no file stays open."""
+
+
+def _check_is_maildir(path: Path, display_name: str) -> None:
+    """Raise SpamnbError if a path is no Maildir, or if it cannot be read."""
+    try:
+        for folder in (path, path / "cur", path / "new"):
+            os.scandir(folder).close()
+    except (FileNotFoundError, NotADirectoryError):
+        if (path / "ImapMail").exists() or "ImapMail" in path.parts or (path / "prefs.js").exists():
+            problem = "Thunderbird's mail and no Maildir; name the account on its server, as imaps://USER@HOST"
+            raise SpamnbError(f"{display_name}: {problem}") from None
+        raise SpamnbError(f"{display_name}: no Maildir, because it has no cur and new") from None
+    except OSError as error:
+        raise SpamnbError(f"{display_name}: cannot be read: {error.strerror}") from None
 
 
 def _folder_of_name(name: str, path: Path) -> Folder:

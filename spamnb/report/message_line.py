@@ -7,10 +7,11 @@ of writing, or imitate another line.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from spamnb.classification import Classification
 from spamnb.reader.message import parse, read_fields
 from spamnb.shown_text import to_printable
 
@@ -65,9 +66,19 @@ def column_width(texts: Iterable[str]) -> int:
     return min(MAX_COLUMN, max(map(cell_len, texts)))
 
 
-def probability_width(names: Sequence[str]) -> int:
-    """Return the width of a column with the probability of any of these classes."""
-    return len("P() under 0.1 %") + column_width([*names, ""])
+def probability_column(names: Sequence[str], line_width: int) -> Callable[[Classification], str]:
+    """Return a function that returns the probability of one of these classes as a column.
+
+    A narrow line has no room for the name of the class if there is only one.
+    """
+    is_short = line_width < WIDE and len(names) == 1
+    width = len("under 0.1 %") + (0 if is_short else len("P() ") + column_width([*names, ""]))
+
+    def format_probability(classification: Classification) -> str:
+        text = classification.describe_probability()
+        return fit_columns(text.removeprefix(f"P({names[0]}) ") if is_short else text, width)
+
+    return format_probability
 
 
 def format_message_line(prefix: str, heading: Heading, name: str, width: int) -> str:

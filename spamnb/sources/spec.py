@@ -234,6 +234,8 @@ def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) 
         files, folders = listing.files, listing.folders
     except OSError as error:
         raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
+    if "ImapMail" in folders or "prefs.js" in files:
+        raise SpamnbError(f"{escape(folder)}: a profile of Thunderbird; write thunderbird:{escape(folder)}")
     if is_maildir(folder):
         raise SpamnbError(f"{escape(folder)}: a Maildir without a class; write CLASS={escape(folder)}")
     if not folders:

@@ -20,7 +20,7 @@ from spamnb.store.database import MAX_SUM, int_up_to
 from spamnb.store.records import MessageRecord, check_correction
 from spamnb.store.rows import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.snapshot import Snapshot, read_snapshot
-from spamnb.store.state import NOISE
+from spamnb.store.state import MAX_CLASSES, NOISE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, decompress
 
@@ -129,6 +129,8 @@ class _Parser:
     def _parse_class(self, record: dict[str, Any]) -> None:
         name = check_class_name(record["class"])
         self._number.setdefault(name, len(self._number))
+        if len(self._number) > MAX_CLASSES:
+            raise ValueError(f"more than {MAX_CLASSES} classes")
         self.documents[name] = int(record["documents"])
         histogram = np.zeros((2, BINS), np.int64)
         for others, bin_, n in record["calibration"]:

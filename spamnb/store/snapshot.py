@@ -244,6 +244,23 @@ def _describe_failure(error: Exception) -> str:
     return getattr(error, "strerror", None) or "its folder takes no new files"
 
 
+def copy_model(path: Path, copy: Path) -> int:
+    """Copy a model that may be in use to a new file, and return the size of the copy in bytes."""
+    fresh = copy.with_name(f".{copy.name}.{os.getpid()}.new")
+    try:
+        with Store.open(path) as model, Store.connect(fresh, writable=True) as target, target._translate_errors():
+            model.copy_to(target)
+        with open(fresh, "rb") as file:
+            os.fsync(file.fileno())
+        os.link(fresh, copy)  # unlike a rename, a link never replaces a file
+    except OSError as error:
+        raise SpamnbError(f"{copy}: cannot be written: {_describe_failure(error)}") from None
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{fresh}{suffix}").unlink(missing_ok=True)
+    return copy.stat().st_size
+
+
 def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
     """Create an empty model at ``path``, unless there is one or another process creates one first."""
     with contextlib.suppress(ModelExists), atomic_replace(path, meta):

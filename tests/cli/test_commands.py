@@ -18,6 +18,7 @@ import pytest
 from commands import output_of, run
 from mail import export_lines, mail, message, without_months, write_folders
 
+import spamnb
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS, cli
 from spamnb.errors import SpamnbError
@@ -426,7 +427,8 @@ def test_what_is_closed_is_told_in_one_line_or_stops_nobody(
 def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -> None:
     for options in ([], ["--journal", tmp_path / "journal"]):
         passed = run("filter", *options, "-m", model, stdin=raw)
-        assert "No, score=0.0 required=5.0 verdict=ham" in passed.output
+        status = "No, score=0.0 required=5.0 verdict=ham" if raw.strip() else "not classified: the message is empty"
+        assert status in passed.output and "X-Spam-Flag" not in passed.output
     with Classifier.open(model) as classifier:
         told = classifier.classify_all([raw, message("spam", 1)])
     assert [(one.verdict, one.log_odds == 0) for one in told] == [("ham", True), ("spam", False)]
@@ -475,6 +477,47 @@ def test_a_model_that_cannot_tell_spam_yet_says_why(tmp_path: Path) -> None:
     told = run("classify", "--explain", "3", "-m", model, stdin=message("ham", 2))
     assert told.stdout == "unsure\tprobability unknown\t-\n"
     assert told.stderr.startswith(f"spamnb: {model}: 'unsure' because the model has learned only class 'ham'")
+
+
+def test_train_names_the_class_that_may_be_spam_and_set_makes_it_so(folder: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m"
+    for name in ("junk", "SPAM"):
+        model.unlink(missing_ok=True)
+        told = output_of("train", "-m", model, f"good={folder / 'ham'}", f"{name}={folder / 'spam'}")
+        assert f"no class is 'spam', so all errors cost the same; 'spamnb set spam={name}' says" in told
+    spam = message("spam", 500)
+    assert b"X-Spam-Flag: YES" not in run("filter", "-m", model, stdin=spam).stdout_bytes
+    assert "spam: spam -> SPAM\n" in output_of("set", "spam=SPAM", "-m", model)
+    assert b"X-Spam-Flag: YES" in run("filter", "-m", model, stdin=spam).stdout_bytes
+    refused = run("set", "spam=spam", "-m", model)
+    assert refused.exit_code == 1 and "no class is called 'spam'; the classes are SPAM, good" in refused.stderr
+
+
+def test_help_version_and_misspelt_options_are_what_people_type() -> None:
+    assert output_of("version") == output_of("-v") == output_of("--version")
+    assert output_of("help") == output_of("--help") and output_of("help", "sort") == output_of("sort", "--help")
+    refused = run("train", "--forse", "x")
+    assert refused.exit_code == 2 and refused.stderr.endswith("No such option '--forse'. Did you mean '--force'?\n")
+
+
+def test_explain_prints_json_and_words_takes_a_pair_without_quotes(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "m.eml").write_bytes(message("spam", 3))
+    told = json.loads(output_of("explain", "--format", "json", "-m", model, tmp_path / "m.eml"))
+    assert told == spamnb.explain(tmp_path / "m.eml", model).to_dict() and told["verdict"] == "spam"
+    assert output_of("words", "-m", model, "click", "here") == output_of("words", "-m", model, "click here")
+
+
+def test_a_backup_has_the_last_lessons_of_a_model_that_is_in_use(model: Path, tmp_path: Path) -> None:
+    with Classifier.open(model, writable=True) as classifier:
+        classifier.learn("spam", message("spam", 4000))
+        assert Path(f"{model}-wal").stat().st_size, "the lesson is in the log"
+        shutil.copy(model, tmp_path / "cp")
+        output_of("backup", "-m", model, tmp_path / "copy")
+        assert output_of("export", "-m", tmp_path / "copy") == output_of("export", "-m", model)
+    assert output_of("export", "-m", tmp_path / "cp") != output_of("export", "-m", model)
+    refused = run("backup", "-m", model, tmp_path / "copy")
+    assert refused.exit_code == 1 and "copy: is a model: name another file" in refused.stderr
+    assert sorted(path.name for path in tmp_path.glob("*copy*")) == ["copy"]
 
 
 def test_set_calls_the_class_of_spam_by_its_name(folder: Path, tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_every_message_is_one_line_that_fits(trained: Path, box: Path, command: 
     assert "2002-08-22" in chinese and SUBJECT[:4] in chinese
     hostile = next(line for line in lines if "\\x1b" in line)
     assert hostile.startswith(("spam  ", "ham  "))
+    assert columns != 80 or "Ann <a@x.ex" in chinese, "the sender has room at 80 columns"
     assert columns < 120 or all(line.endswith((".spam", "5.chinese", "6.hostile")) for line in lines)
     subjects = {cell_len(line.partition("spam.example")[0]) for line in lines if "spam.example" in line}
     assert len(subjects) <= 1  # columns stand below one another

@@ -16,6 +16,7 @@ from mail import write_file
 from reading import Unreadable, read
 
 from spamnb.errors import SpamnbError, in_options
+from spamnb.mailbox import open_mailbox
 from spamnb.sources.entries import Entry, ReadOptions, read_entries
 from spamnb.sources.spec import find_entries, find_labelled_entries, source_notes
 
@@ -158,6 +159,18 @@ def test_one_folder_of_a_mailbox_names_the_folders_that_no_source_reads(tmp_path
     for name in ("ann", "bob"):
         mailbox.Maildir(users / name).add(b"Subject: in\n\n")
     assert not list(source_notes([f"ham={users}/ann"]))
+
+
+def test_a_profile_of_thunderbird_is_not_a_folder_per_class(tmp_path: Path) -> None:
+    write_file(tmp_path / "p/ImapMail/mail.example.org/INBOX", b"From a Thu\nSubject: in\n\n")
+    write_file(tmp_path / "p/Mail/Local Folders/Junk", b"From a Thu\nSubject: junk\n\n")
+    with pytest.raises(SpamnbError, match=f"a profile of Thunderbird; write thunderbird:{tmp_path}/p$"):
+        read(f"{tmp_path}/p")
+    for path in ("p", "p/ImapMail/mail.example.org"):
+        with pytest.raises(SpamnbError, match="Thunderbird's mail and no Maildir; name the account on its server"):
+            open_mailbox(f"{tmp_path}/{path}")
+    with pytest.raises(SpamnbError, match="no Maildir, because it has no cur and new"):
+        open_mailbox(str(tmp_path))
 
 
 def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path) -> None:

@@ -62,6 +62,13 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path) -> None:
             ],
             "line 3 .*bins",
         ),
+        (
+            [
+                '{"spamnb": 6, "meta": {}}',
+                *(f'{{"class": "c{n}", "documents": 1, "calibration": []}}' for n in range(1000)),
+            ],
+            "line 902 .*more than 900 classes",
+        ),
     ],
 )
 def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
