@@ -86,7 +86,7 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
     ]
     assert lines({("ham", "unsure"): 9})[1:] == ["The only class is 'ham'. Learn messages of another class, too."]
     said = lines(GOOD, spam="junk", doubtful=1)
-    assert "  no class is 'junk', so all errors cost the same; 'spamnb set spam=CLASS' says which class is spam" in said
+    assert "  no class is 'junk', so all errors cost the same; 'spamnb set spam=spam' says which class is spam" in said
     assert "  1 message was not learned, because the other messages contradict the label." in said
     assert not any("good mail" in line or "copies" in line for line in said)
 
