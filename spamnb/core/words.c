@@ -298,6 +298,27 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
     return n < max_words ? n : max_words;
 }
 
+/* Counts the first max_words words of a tokenizer, one on each line, as scan_words does for a text. Each is one piece. If
+ * it begins with a letter, its first colon is left out: no sender's word may be a token with a prefix. */
+static size_t scan_lines(struct scan *scan, span text, size_t max_words, size_t max_joined) {
+    size_t n = 0;
+    for (span line; n < max_words && next_line(&text, &line);) {
+        unsigned kinds = kinds_of(line);
+        scan->n_words++;
+        scan->n_capital_words += size_of(line) > 1 && kinds & LETTER && !(kinds & SMALL);
+        scan->is_joinable = ++n <= max_joined;
+        scan->n_pieces = 0;
+        span word = truncate_text(replace_by_form(scan->reader, line, FORM_LOW), MAX_TOKEN);
+        span beginning = before_first(word, ':');
+        if (!is_empty(word) && is_letter(*word.at))
+            word = concatenate(&scan->reader->arena, beginning, skip_bytes(span_between(beginning.end, word.end), 1));
+        if (!is_empty(word))
+            count_piece(scan, word);
+    }
+    scan->is_joinable = false;
+    return n;
+}
+
 /* ---- Texts ---- */
 
 /* Returns a text with each character that is not ASCII replaced by its FORM_WORD. */
@@ -406,7 +427,7 @@ void add_texts(struct reader *reader, const span_list *texts, span prefix) {
         size_t n_others = texts->count - i - 1;
         size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
         size_t max_joined = joined_left - MAX_JOINED / 2 * n_others / texts->count;
-        size_t n_read = scan_words(&scan, text, max_words, max_joined);
+        size_t n_read = (reader->options.splits ? scan_lines : scan_words)(&scan, text, max_words, max_joined);
         words_left -= n_read;
         joined_left -= n_read < max_joined ? n_read : max_joined;
     }

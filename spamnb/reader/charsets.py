@@ -178,7 +178,7 @@ def _decode_iso_2022(octets: bytes, codec: str) -> str:
         if number % 2 == 0:
             high = piece.translate(_HIGH)
             if present == "jisx0212":
-                high = re.sub(rb"[\xa1-\xfe]{2}", rb"\x8f\g<0>", high)
+                high = re.sub(rb"[\xa1-\xfe]{2}", lambda pair: b"\x8f" + pair[0], high)
             charset = "euc_jp" if present == "jisx0212" else present
             shown.append(high.decode(charset, "spamnb.pair") if present else piece.decode("utf-8", "replace"))
         elif piece.startswith(b"\x1b$)"):

@@ -128,6 +128,21 @@ def test_row_13_of_nec_is_read_in_each_form() -> None:
         assert decode(b"\x1b$B" + bytes([row & 127, cell & 127]) + b"\x1b(B", "iso-2022-jp") == point
 
 
+def test_kanji_of_jis_x_0212_are_those_of_python() -> None:
+    octets = "丂丄亜".encode("iso2022_jp_1")
+    assert b"\x1b$(D" in octets and decode(octets, "iso-2022-jp") == "丂丄亜"
+
+
+ESCAPES = [b"\x1b$(D", b"\x1b$B", b"\x1b$)A", b"\x0e", b"\x0f", b"~{", b"~}", b"+", b"\n", b"~", b"\x1b("]
+CHARSETS = "iso-2022-jp iso-2022-kr hz utf-7 euc-jp big5 gbk euc-kr utf-16".split()
+
+
+@given(st.lists(st.sampled_from(ESCAPES) | st.binary(max_size=4)).map(b"".join), st.sampled_from(CHARSETS))
+def test_any_bytes_are_decoded(octets: bytes, charset: str) -> None:
+    text = decode(octets, charset)
+    assert text is None or text.encode() is not None
+
+
 WORDS = st.text("абвжя äöüß日本 .\n", min_size=1, max_size=30)
 
 

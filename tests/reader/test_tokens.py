@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.tokenize import TreebankWordTokenizer, TweetTokenizer
 
 from spamnb.reader.evidence import KINDS
 from spamnb.reader.message import Reader
@@ -211,6 +212,19 @@ def test_tokenizers_of_nltk(tokenizer: str) -> None:
     raw = b"Subject: Hi\n\nHe isn't here, @you! Cheers " + b"7" * 200_000
     found = tokens(raw, tokenizer=tokenizer)
     assert {"cheers", "here", "subject:hi"} <= set(found) and ("isn't" in found) == (tokenizer == "tweet")
+
+
+@pytest.mark.parametrize("tokenizer", [TweetTokenizer(), TreebankWordTokenizer()])
+def test_tokens_of_a_tokenizer_of_nltk_are_tokens(tokenizer: TweetTokenizer | TreebankWordTokenizer) -> None:
+    text = "@Anna_b thanks for #NewYear :-) see http://a.example/x?y=1 or e-mail isn't 3:30 $5.00 Größe #öl"
+    words = [word.casefold() for word in tokenizer.tokenize(text)]
+    name = "tweet" if isinstance(tokenizer, TweetTokenizer) else "treebank"
+    found = tokens(f"\n{text}".encode(), tokenizer=name, ngrams=1, body_only=True)
+    shapes = {token for token in found if token.partition(":")[0] in ("p", "length", "caps", "line", "capitals")}
+    assert set(found) - shapes == {word.replace(":", "", 1) if word[0].isalpha() else word for word in words}
+    assert not [
+        token for token in tokens(b"\nfrom:evil url:x", tokenizer="tweet") if token.startswith(("from:", "url:"))
+    ]
 
 
 def test_pairs_are_of_the_first_words_and_of_one_place() -> None:
