@@ -1,51 +1,23 @@
 """Gaussian classes: naive Bayes with independent features, linear and quadratic discriminant analysis.
 
-A matrix W with WΣWᵀ = I is computed from the covariance Σ of each class, so that (x−μ)ᵀΣ⁻¹(x−μ) = |W(x−μ)|². A
-singular covariance raises ValueError in ``fit`` and in predictions. ``partial_fit`` and ``forget`` do not raise it,
-because with more rows the covariance may become regular.
+The formulas are in formulas/gaussian.py. A singular covariance raises ValueError in ``fit`` and in predictions.
+``partial_fit`` and ``forget`` do not raise it, because with more rows the covariance may become regular.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction, SumClassifier, Transformer
 from spamnb.estimators.validation import check_number, check_whole
+from spamnb.formulas import gaussian
+from spamnb.formulas.gaussian import VAR_SMOOTHING, Covariances, QuadraticForm
 from spamnb.formulas.priors import class_log_prior
-from spamnb.formulas.sums import Scatter, shrink, whitening
-
-LOG_2PI = float(np.log(2 * np.pi))
-
-
-class Covariances(NamedTuple):
-    """The covariance Σ_c of each class; for a class without rows the identity, or the covariance that classes share.
-
-    For independent features both arrays contain the diagonals, (C, d).
-    """
-
-    covariance: np.ndarray  # (C, d, d)
-    whitener: np.ndarray  # (C, d, d) W_c, lower triangular
-
-
-class CovariancePart(NamedTuple):
-    """A covariance before shrinkage, the number of rows that it is computed from, and its name in errors."""
-
-    covariance: np.ndarray  # (d, d)
-    n: float
-    name: str
-
-
-class QuadraticForm(NamedTuple):
-    """Coefficients of the scores xᵀ quadratic_c x + linear_c x + constant_c, in nats."""
-
-    quadratic: np.ndarray  # (C, d, d)
-    linear: np.ndarray  # (C, d)
-    constant: np.ndarray  # (C,)
+from spamnb.formulas.sums import Scatter
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -100,13 +72,6 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
             self._cached_covariances = self._compute_covariances(self.sums_)
         return self._cached_covariances
 
-    def _compute_constants(self) -> np.ndarray:
-        """Return log P(c) and the log density of class c at its mean, added, (C,); −inf for a class without rows."""
-        whitener = self._get_covariances().whitener
-        diagonal = whitener if self._is_diagonal else np.einsum("cii->ci", whitener)
-        log_normalizer = 0.5 * LOG_2PI * self.n_features_in_ - np.log(diagonal).sum(axis=1)  # |Σ| = 1/|W|²
-        return np.where(self.sums_.documents > 0, self.class_log_prior_ - log_normalizer, -np.inf)
-
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         super().fit(X, y, sample_weight)
         self._get_covariances()  # raises ValueError for a singular covariance
@@ -118,11 +83,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         return self.sums_.mean
 
     def _scores(self, X: Any) -> np.ndarray:
-        scores = np.tile(self._compute_constants(), (len(X), 1))
-        for c, (mean, whitener) in enumerate(zip(self.means_, self._get_covariances().whitener)):
-            deviation = (X - mean) * whitener if self._is_diagonal else (X - mean) @ whitener.T
-            scores[:, c] -= 0.5 * np.einsum("ij,ij->i", deviation, deviation)
-        return scores
+        return gaussian.gaussian_scores(X, self.sums_, self._get_covariances().whitener, self.class_log_prior_)
 
     def quadratic_form(self) -> QuadraticForm:
         """Return log P(x, c) as polynomials of x.
@@ -139,13 +100,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         >>> [part.round(3).tolist() for part in model.quadratic_form()]
         [[[[-0.5]], [[-2.0]]], [[8.0], [6.0]], [-33.612, -5.419]]
         """
-        whitener, mean = self._get_covariances().whitener, self.means_
-        if self._is_diagonal:
-            whitener = whitener[:, :, None] * np.eye(whitener.shape[1])
-        precision = np.swapaxes(whitener, 1, 2) @ whitener
-        linear = np.einsum("cij,cj->ci", precision, mean)
-        constant = self._compute_constants() - 0.5 * np.einsum("ci,ci->c", linear, mean)
-        return QuadraticForm(-0.5 * precision, linear, constant)
+        return gaussian.quadratic_form(self.sums_, self._get_covariances().whitener, self.class_log_prior_)
 
 
 @dataclass(eq=False, repr=False)
@@ -185,7 +140,7 @@ class GaussianNB(GaussianClassifier):
     [[3.5, 0.5], [-1.5, 0.5]]
     """
 
-    var_smoothing: float = 1e-9
+    var_smoothing: float = VAR_SMOOTHING
 
     _is_diagonal = True
 
@@ -203,17 +158,7 @@ class GaussianNB(GaussianClassifier):
 
     def _compute_covariances(self, sums: Scatter) -> Covariances:
         check_number(self, "var_smoothing", zero=True)
-        n = sums.documents[:, None]
-        variance = np.divide(sums.scatter, n, out=np.ones_like(sums.scatter), where=n > 0)
-        variance += np.where(n > 0, self.epsilon_, 0)
-        for c, n_constant in enumerate((variance == 0).sum(axis=1)):
-            if n_constant:
-                remedy = "rows that differ" if self.var_smoothing else "more rows, or var_smoothing above 0"
-                raise ValueError(
-                    f"the covariance of class {self.classes_[c]} from {sums.documents[c]:g} samples has {n_constant}"
-                    f" features of variance 0: give {remedy}"
-                )
-        return Covariances(variance, 1 / np.sqrt(variance))
+        return gaussian.independent_covariances(sums, self.classes_, self.var_smoothing)
 
 
 @dataclass(eq=False, repr=False)
@@ -221,24 +166,6 @@ class DiscriminantAnalysis(GaussianClassifier):
     """Discriminant analysis: Gaussian classes whose covariances can be shrunk."""
 
     shrinkage: float | str | None = "if_singular"
-
-    def _shrink(self, parts: Sequence[CovariancePart], deviation: np.ndarray) -> Covariances:
-        """Return the covariances after ``shrinkage``, and their W. Raise ValueError if a W does not exist."""
-        covariances = [part.covariance for part in parts]
-        whiteners = [whitening(covariance) for covariance in covariances]
-        is_singular = any(whitener is None for whitener in whiteners)
-        shrinkage = self.shrinkage
-        if isinstance(shrinkage, str) and shrinkage == "if_singular":
-            shrinkage = "oas" if is_singular else None
-        if shrinkage is not None and any(covariance.any() for covariance in covariances):
-            covariances = [shrink(part.covariance, shrinkage, part.n, deviation) for part in parts]
-            whiteners = [whitening(covariance) for covariance in covariances]
-        for part, whitener in zip(parts, whiteners):
-            if whitener is None:
-                remedy = "rows that differ" if shrinkage else "more rows, fewer columns, or shrinkage='oas'"
-                what = f"{part.name} from {part.n:g} samples in {len(deviation)} features"
-                raise ValueError(f"{what} is singular: give {remedy}")
-        return Covariances(np.array(covariances), np.array(whiteners))
 
 
 @dataclass(eq=False, repr=False)
@@ -290,31 +217,15 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     n_components: int | None = None
 
     def _compute_covariances(self, sums: Scatter) -> Covariances:
-        n, n_classes = sums.documents.sum(), len(sums.documents)
-        shared = CovariancePart(sums.scatter.sum(axis=0) / n, n, "the shared covariance")
-        arrays = self._shrink([shared], sums.deviation())
-        return Covariances(*(np.broadcast_to(array[0], (n_classes, *array[0].shape)) for array in arrays))
+        return gaussian.shared_covariance(sums, self.shrinkage)
 
     @property
     def covariance_(self) -> np.ndarray:
         """Shared covariance Σ after ``shrinkage``: array of shape (n_features, n_features)."""
         return self._get_covariances().covariance[0]
 
-    def _whiten_means(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the mean m of all rows (d,), W (d, d), and W(μ_c−m) (C, d), which is 0 for a class without rows."""
-        whitener, documents = self._get_covariances().whitener[0], self.sums_.documents
-        mean = documents @ self.means_ / documents.sum()
-        return mean, whitener, np.where(documents[:, None] > 0, self.means_ - mean, 0.0) @ whitener.T
-
     def _compute_coefficients(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weights (C, d) and constants (C,) of log P(c|x), up to a term that is the same for all classes.
-
-        The weights are computed from μ_c−m, so that means far from zero cause smaller rounding errors.
-        """
-        mean, whitener, means = self._whiten_means()
-        weights = means @ whitener
-        constants = self.class_log_prior_ - 0.5 * np.einsum("ij,ij->i", means, means) - weights @ mean
-        return weights, np.where(self.sums_.documents > 0, constants, -np.inf)
+        return gaussian.linear_coefficients(self.sums_, self._get_covariances().whitener[0], self.class_log_prior_)
 
     def _scores(self, X: Any) -> np.ndarray:
         weights, constants = self._compute_coefficients()
@@ -340,7 +251,8 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
             ``n_components``.
         """
         rows = self._check_X(X)
-        mean, whitener, means = self._whiten_means()
+        whitener = self._get_covariances().whitener[0]
+        mean, means = gaussian.whiten_means(self.sums_, whitener)
         directions = np.linalg.svd(np.sqrt(self.sums_.documents)[:, None] * means, full_matrices=False)[2]
         best = directions[: len(self.get_feature_names_out())]
         return self._format_output((rows - mean) @ whitener.T @ best.T, X)
@@ -404,16 +316,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     """
 
     def _compute_covariances(self, sums: Scatter) -> Covariances:
-        has_rows, d = sums.documents > 0, sums.n_features
-        parts = [
-            CovariancePart(scatter / n, n, f"the covariance of class {label}")
-            for label, scatter, n in zip(self.classes_, sums.scatter, sums.documents)
-            if n > 0
-        ]
-        result = Covariances(*(np.tile(np.eye(d), (len(has_rows), 1, 1)) for _ in Covariances._fields))
-        for array, values in zip(result, self._shrink(parts, sums.deviation())):
-            array[has_rows] = values
-        return result
+        return gaussian.separate_covariances(sums, self.classes_, self.shrinkage)
 
     @property
     def covariance_(self) -> np.ndarray:

@@ -8,7 +8,6 @@ weighted sum of the vectors of its tokens. The model file has the vectors of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,15 +15,12 @@ import numpy as np
 
 from spamnb.counts.moments import Moments
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.estimators.gaussian import (
-    GaussianClassifier,
-    GaussianNB,
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-    QuadraticForm,
-)
+from spamnb.formulas import gaussian
+from spamnb.formulas.gaussian import QuadraticForm
 from spamnb.formulas.pooling import row_sums
+from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import softmax
+from spamnb.formulas.sums import Scatter
 from spamnb.learners.embeddings import embed, fit_embedding
 from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage
 from spamnb.reader.rows import Rows
@@ -37,12 +33,7 @@ if TYPE_CHECKING:  # the import would slow down the classification of one messag
     from spamnb.counts.training_set import TrainingSet
 
 N_FOLDS = 10  # folds that are left out in turn; the embedding is fitted once, to all messages
-# Shrinkage, because a user may have hardly more messages than the embedding has dimensions.
-ESTIMATORS: dict[str, GaussianClassifier] = {
-    "gaussian": GaussianNB(),
-    "lda": LinearDiscriminantAnalysis(shrinkage="oas"),
-    "qda": QuadraticDiscriminantAnalysis(shrinkage="oas"),
-}
+SHRINKAGE = "oas"  # because a user may have hardly more messages than the embedding has dimensions
 
 
 class EmbeddedModel(Learner):
@@ -70,7 +61,7 @@ class EmbeddedModel(Learner):
             inside = fold == f
             if inside.any():
                 others = whole.plus(Moments.of(x[inside], y[inside], len(classes), diagonal), -1)
-                scores[inside] = self._fit_estimator(others, classes).class_scores(x[inside])
+                scores[inside] = self._scores(x[inside], others, classes)
         meta = {"dense_classes": list(classes)}
         return Fit(training_set, scores, N_FOLDS, arrays=_name_arrays(whole), vectors=vectors, meta=meta)
 
@@ -116,7 +107,7 @@ class EmbeddedModel(Learner):
             raise Damaged("dense_classes in table meta lack a class")
         arrays = read_arrays(store)  # the same object until an array changes
         if self._cached_form is None or self._cached_form[0] is not arrays:  # invert covariances once, not per message
-            self._cached_form = arrays, self._fit_estimator(sums, names).quadratic_form()
+            self._cached_form = arrays, gaussian.quadratic_form(*self._fit_classes(sums, names))
         return self._cached_form[1], [names.index(name) for name in classes]
 
     def _read_moments(self, store: Store) -> tuple[list[str], Moments]:
@@ -135,18 +126,33 @@ class EmbeddedModel(Learner):
                 raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
         return names, Moments(*(arrays[f"dense_{name}"] for name in Moments._fields))
 
-    def _fit_estimator(self, sums: Moments, names: Sequence[str]) -> GaussianClassifier:
-        """Fit the estimator to the moments; raise SpamnbError if a covariance is singular."""
-        estimator = copy(ESTIMATORS[self.settings.model_type])
+    def _fit_classes(self, sums: Moments, names: Sequence[str]) -> tuple[Scatter, np.ndarray, np.ndarray]:
+        """Return the centred sums, and for each class W and log P(c) (formulas/gaussian.py).
+
+        Raise SpamnbError if a covariance is singular.
+        """
+        scatter = sums.scatter()
         try:
             with np.errstate(invalid="ignore"):
-                estimator.fit_sums(sums.scatter(), names)
-                estimator.quadratic_form()  # raises ValueError for a singular covariance
-                return estimator
+                if self.settings.model_type == "gaussian":
+                    covariances = gaussian.independent_covariances(scatter, names)
+                elif self.settings.model_type == "lda":
+                    covariances = gaussian.shared_covariance(scatter, SHRINKAGE)
+                else:
+                    covariances = gaussian.separate_covariances(scatter, names, SHRINKAGE)
         except ValueError as error:
             problem, _, _ = str(error).partition(":")  # after the colon is advice for programmers
             advice = "train on more, or embed in fewer dimensions: lsa:10"
             raise SpamnbError(f"too few messages: {problem}; {advice}") from None
+        return scatter, covariances.whitener, class_log_prior(sums.documents)
+
+    def _scores(self, x: np.ndarray, sums: Moments, names: Sequence[str]) -> np.ndarray:
+        """Return the scores (n, C) of vectors x (n, d) by Gaussian classes with these moments."""
+        scatter, whitener, log_prior = self._fit_classes(sums, names)
+        if self.settings.model_type != "lda":
+            return gaussian.gaussian_scores(x, scatter, whitener, log_prior)
+        weights, constants = gaussian.linear_coefficients(scatter, whitener[0], log_prior)
+        return x @ weights.T + constants
 
 
 def _make_moments(store: Store, message: Rows, label: int, sums: Moments) -> Moments:
