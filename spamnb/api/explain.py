@@ -14,6 +14,7 @@ from spamnb.api.report import Report
 from spamnb.classification import Classification
 from spamnb.errors import SpamnbError, reason
 from spamnb.formulas.decision import Loss
+from spamnb.formulas.mutual_information import strongest_class
 from spamnb.people import People
 from spamnb.reader.meaning import is_narrower, meaning
 from spamnb.settings import BAYES_MODELS, Settings
@@ -161,7 +162,13 @@ class Explanation(Report):
         shares = 100 * counts[rows] / totals.documents[rows, None]
         evidence, corrections = result.evidence[: self.top], result.corrections
         share_widths = [max(len("0.123 %"), len(name)) for name in names]
-        class_width = max(len(best), len(second), len("for"))
+        if len(totals.classes) > 2:  # a weight compares two classes only; in both of them the token may be rare
+            theta = (counts + 0.5) / (totals.documents[:, None] + 1)
+            strongest, is_for = strongest_class(theta, totals.documents / totals.documents.sum())
+            named = [f"{'' if sign else 'not '}{totals.classes[k]}" for k, sign in zip(strongest, is_for)]
+        else:
+            named = [best if weight > 0 else second for _, weight in evidence]
+        class_width = max(map(len, [*named, "for"]))
 
         def format_line(class_name: str, weights: Sequence[str], shares: Sequence[str], token: str) -> str:
             columns = [f"{class_name:<{class_width}}", *(f"{weight:>10}" for weight in weights if verbose)]
@@ -173,7 +180,7 @@ class Explanation(Report):
             if corrections:
                 weights.append(f"{sum(corrections[k] for k in positions):+.3f}")
             cells = [f"{share:.3g} %" for share in shares[:, positions[0]]]
-            return format_line(best if weight > 0 else second, weights, cells, description)
+            return format_line(named[positions[0]], weights, cells, description)
 
         heads = ["nats", *(["correction"] if corrections else [])]
         lines = [

@@ -183,13 +183,18 @@ def _csv_line(cells: list[str]) -> str:
 
 
 def _evidence(classification: Classification) -> str:
-    """Return a line for each token of the evidence: the class that the token speaks for, and the token's meaning."""
+    """Return a line for each token of the evidence: the class that the token speaks for, and the token's meaning.
+
+    With more than two classes, the token speaks for one of the two likeliest classes against the other.
+    """
     from spamnb.reader.meaning import meaning
 
     if len(classification.probabilities) < 2:  # evidence needs a second class
         return ""
     best, second = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])[:2]
+    rivals = [best, second], [second, best]
+    names = [f"{one} against {other}" if len(classification.probabilities) > 2 else one for one, other in rivals]
     return "".join(
-        f"    for {best if weight > 0 else second}: {escape(meaning(token) or token)}\n"
+        f"    for {names[weight <= 0]}: {escape(meaning(token) or token)}\n"
         for token, weight in classification.evidence
     )

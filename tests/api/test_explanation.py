@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mail import mail, make_model, message
 
+from spamnb import SpamClassifier
 from spamnb.api.explain import explain_message
 from spamnb.classifier import Classifier
 from spamnb.learners.corrected import offset_scale
@@ -41,8 +42,11 @@ def test_shares_are_those_of_the_messages_that_hold_the_token(others: int) -> No
     alone = [k for k in range(7) if set(shares[k]) != {1.0}]
     for line, k in zip(lines[head + 1 :], alone):
         token, weight = judged.evidence[k]
-        side, nats, correction, *rest = line.split()
-        assert side == "spam" if weight > 0 else side != "spam"
+        side, nats, correction, *rest = line.removeprefix("not ").split()
+        if len(every) == 2:
+            assert side == "spam" if weight > 0 else side != "spam"
+        elif not line.startswith("not "):
+            assert dict(zip(every, shares[k]))[side] > 0
         assert [float(nats), float(correction)] == pytest.approx([weight, judged.corrections[k]], abs=5e-4)
         expected = [f"{100 * share:.3g}" for name, share in zip(every, shares[k]) if name in names]
         assert sorted(rest[: 2 * len(names) : 2]) == sorted(expected) and token in line
@@ -90,3 +94,11 @@ def test_naive_bayes_and_its_correction_add_up() -> None:
                 assert said in told(classifier, raw, 5, verbose=True)
     assert whole == pytest.approx(scores["corrected"]) and correction != 0
     assert whole - correction == pytest.approx(offset_scale(2) * scores["boolean"]), "as naive Bayes says by itself"
+
+
+def test_with_many_classes_evidence_names_the_class_that_has_the_token() -> None:
+    texts = ["goal match team", "code server bug", "cake sugar oven", "bank loan rate", "cake flour recipe"]
+    labels = ["sport", "tech", "food", "money", "food"]
+    explanation = SpamClassifier().fit(texts, labels).explain("goal goal server cake")
+    lines = {line.split()[-1]: line.split()[0] for line in str(explanation).splitlines() if line}
+    assert (lines["goal"], lines["server"], lines["cake"]) == ("sport", "tech", "food")
