@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+from build_binding import write_binding
 from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403  the hooks that compile nothing
 
@@ -29,7 +30,9 @@ def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
     return [*build_meta.get_requires_for_build_editable(config_settings), *([] if _compiler() else ["ziglang"])]
 
 
-def _choose_compiler() -> None:
+def _prepare() -> None:
+    """Write the C source of the binding, and choose a compiler."""
+    write_binding(Path("build", "_core.c"))
     if compiler := _compiler():
         os.environ["CC"] = compiler
     else:
@@ -46,7 +49,7 @@ def build_wheel(wheel_directory: str, *args: Any) -> str:
 
     Python that is started in the checkout imports ``spamnb/`` from there, and not the package that pip installed.
     """
-    _choose_compiler()
+    _prepare()
     name = build_meta.build_wheel(wheel_directory, *args)
     with ZipFile(Path(wheel_directory, name)) as wheel:
         for member in wheel.namelist():
@@ -57,5 +60,5 @@ def build_wheel(wheel_directory: str, *args: Any) -> str:
 
 
 def build_editable(*args: Any) -> str:
-    _choose_compiler()
+    _prepare()
     return build_meta.build_editable(*args)

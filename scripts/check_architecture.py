@@ -30,7 +30,7 @@ NEIGHBOURS: dict[str, set[str]] = {
         "reader": "core",
         "formulas": "core",
         "estimators": "formulas",
-        "counts": "formulas reader sources",
+        "counts": "core formulas reader sources",
         "store": "core counts formulas reader sources",
         "learners": "core counts formulas reader store",
         "training": "counts formulas learners reader store",

@@ -1,9 +1,10 @@
-"""The one compiled library, in C11: the reader of messages, and the loops of fits and of model files.
+"""The core, in C11: the reader of messages, and the loops of scores and fits.
 
-library      loads it, and checks the arguments of calls
-fit          calls the fit of the correction, for ``formulas/correction.py``
-curve        calls the fit of the calibration, for ``formulas/calibration.py``
+interface.h  what Python calls; scripts/build_binding.py makes the module ``_core`` of it
+library      loads the module, and checks the arrays that are passed to it
+score        scores messages, for ``learners/naive_bayes.py``
+fit          fits the correction, for ``formulas/correction.py``
+curve        fits the calibration, for ``formulas/calibration.py``
 
-``reader/tokens.py`` and ``reader/binding.py`` call the reader. ``python.c`` has the functions that Python calls, and
-each header file describes its part.
+``reader/tokens.py`` and ``reader/binding.py`` call the reader.
 """

@@ -7,14 +7,9 @@
 #pragma once
 
 #include <setjmp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-typedef struct {
-    const uint8_t *at, *end;
-} span;
+#include "interface.h"
 
 #define LITERAL(text) span_of(text, sizeof(text) - 1)
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -170,10 +165,6 @@ static inline uint64_t load_64(const uint8_t *at) {
 }
 
 /* ---- Memory ---- */
-
-/* Why a message cannot be read: too little memory, a defect of the core, or an exception of Python while it answered a
- * question. spamnb/reader/binding.py has the same numbers. */
-enum failure { FAILED_NOT, FAILED_MEMORY, FAILED_ASSERTION, FAILED_ANSWER };
 
 struct block {
     struct block *next;

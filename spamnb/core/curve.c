@@ -1,4 +1,4 @@
-#include "curve.h"
+#include "interface.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "fit.h"
+#include "interface.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -49,7 +49,5 @@ static inline uint64_t hash_any_case(const uint64_t key[2], span text) {
 /* Returns the hash that stands for a token in model files: the first eight bytes of the token's digest. */
 uint64_t file_hash(span token);
 
-enum { DIGEST = 16 }; /* bytes */
-
 /* Writes the BLAKE2b digest of a text, without a key (RFC 7693). */
 void digest_of(span text, uint8_t digest[DIGEST]);

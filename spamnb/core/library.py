@@ -1,66 +1,74 @@
-"""The compiled library, loaded by ctypes, and checks of the arrays that are passed to it.
+"""The core, in C: ``lib`` has the functions of interface.h, and ``ffi`` makes their arguments.
 
-The library cannot check the sizes of the arrays, so each caller checks them with ``checked_array``.
+The core cannot check the sizes of arrays. Each array is passed by ``pointer``, which does. An exception in
+``answer_question`` is kept, and raised after the call (reader/binding.py).
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from ctypes import c_size_t, c_void_p
 from html.entities import html5
-from importlib.util import find_spec
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from spamnb.errors import SpamnbError
 
-_BUILD = "run 'pip install -e .' in the folder of spamnb's source"
-_spec = find_spec("spamnb.core._core")
-if _spec is None or _spec.origin is None:
-    raise SpamnbError(f"the compiled library of spamnb is missing: {_BUILD}")
-_library_with_lock = ctypes.PyDLL(_spec.origin)
-_library_without_lock = ctypes.CDLL(_spec.origin)
+try:
+    _core = import_module("spamnb.core._core")
+except ImportError as error:
+    if error.name == "_cffi_backend":
+        raise SpamnbError("spamnb needs the package cffi: run 'pip install cffi'") from None
+    build = "run 'pip install -e .' in the folder of spamnb's source"
+    raise SpamnbError(f"the compiled library of spamnb is missing: {build}") from None
+
+ffi: Any = _core.ffi
+lib: Any = _core.lib
+_DTYPES: dict[str, type] = {"int8_t": np.int8, "uint8_t": np.uint8, "int32_t": np.int32, "uint32_t": np.uint32}
+_DTYPES |= {"int64_t": np.int64, "double": np.float64}
 
 
-def c_function(name: str, result: Any, *arguments: Any, without_lock: bool = False) -> Callable[..., Any]:
-    """Return a function of the library. ``without_lock``: a call releases the GIL, so that other threads run."""
-    try:
-        function = getattr(_library_without_lock if without_lock else _library_with_lock, name)
-    except AttributeError:
-        raise SpamnbError(f"the compiled library of spamnb is of another version: {_BUILD}") from None
-    function.restype, function.argtypes = result, arguments
-    return function
+def pointer(ctype: str, values: np.ndarray, *shape: int, writable: bool = False) -> Any:
+    """Return a pointer to an array of C numbers, which it keeps alive. Raise ValueError for another type or shape.
 
-
-def pointers(texts: Sequence[bytes]) -> Any:
-    """Return an array of pointers to texts. They are valid for as long as the texts are referenced elsewhere."""
-    return (ctypes.c_char_p * len(texts))(*texts)
-
-
-def checked_array(values: Any, dtype: Any, *shape: int, writable: bool = False) -> np.ndarray:
-    """Return values as a contiguous array for the library. Raise ValueError for another type or shape."""
+    Without a ``shape``, the array may have any length.
+    """
     if (
         not isinstance(values, np.ndarray)
-        or values.dtype != dtype
+        or values.dtype != _DTYPES[ctype]
         or not values.flags.c_contiguous
         or values.flags.writeable < writable
         or values.shape != (shape or values.shape[:1])
     ):
         raise ValueError("an array has another type or shape than the library expects")
-    return values
+    return ffi.from_buffer(f"{ctype}[]", values)
 
 
-def owned_pointer(owner: object, pointer: int | None, delete: Callable[[int], None]) -> int:
-    """Return the pointer to an object of the library, and delete the object together with ``owner``."""
-    if not pointer:
+def numbers(ctype: str, values: np.ndarray, bound: int, *shape: int, least: int = 0) -> Any:
+    """Return the ``pointer`` to numbers from ``least`` to below ``bound``: of tokens, classes or messages."""
+    checked = pointer(ctype, values, *shape)
+    if len(values) and not least <= values.min() <= values.max() < bound:
+        raise ValueError("a number is out of bounds: of a token, a group, a class or a message")
+    return checked
+
+
+def texts(octets: Sequence[bytes]) -> Any:
+    """Return an array of pointers to texts. They are valid for as long as the texts are referenced elsewhere."""
+    if not all(isinstance(text, bytes) for text in octets):  # the memory of a bytearray may move
+        raise TypeError("a text must be bytes")
+    return ffi.new("char *[]", list(map(ffi.from_buffer, octets)))
+
+
+def owned(owner: object, item: Any, delete: Callable[[Any], None]) -> Any:
+    """Return an object of the library, and delete it together with ``owner``."""
+    if not item:
         raise MemoryError
-    weakref.finalize(owner, delete, pointer).atexit = False  # at exit other threads may still use the object
-    return pointer
+    weakref.finalize(owner, delete, item).atexit = False  # at exit other threads may still use the object
+    return item
 
 
 @contextmanager
@@ -74,10 +82,8 @@ def locked(owner: Any) -> Iterator[None]:
         owner.lock.release()
 
 
-# The library keeps pointers to these texts, so they are never freed.
-_REFERENCES = dict(sorted(html5.items()))
-_REFERENCE_TEXTS = [pointers([text.encode() for text in texts]) for texts in (_REFERENCES, _REFERENCES.values())]
+# The core keeps pointers to these texts, so they are never freed.
+_REFERENCES = "".join([f"{name}\0{text}\0" for name, text in sorted(html5.items())]).encode()
 # Each process has another secret for its hash tables, so that a sender cannot choose the slots of tokens.
-c_function("core_begin", None, c_void_p, c_void_p, c_size_t, c_void_p)(
-    *_REFERENCE_TEXTS, len(_REFERENCES), os.urandom(16)
-)
+if not lib.core_begin(ffi.from_buffer(_REFERENCES), len(html5), os.urandom(16)):
+    raise MemoryError

@@ -1,6 +1,6 @@
 /* sqlite.org/fileformat2.html describes pages in section 1.6, and records in section 2.1. A table is a tree of pages.
  * Here it has two levels, a root and leaves, or only the root. */
-#include "pages.h"
+#include "interface.h"
 
 #include <stdbool.h>
 #include <string.h>

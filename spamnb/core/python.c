@@ -1,50 +1,47 @@
-/* The functions that Python calls by ctypes, besides the functions of vocabulary.h, fit.h and curve.h.
- * spamnb/core/library.py loads the library. The Python caller of a C function checks the sizes of the arrays that it
- * passes. The core does not use Python's C interface: it passes its questions to an answerer, a function that holds
- * Python's lock only as long as the answer takes. */
+/* The functions of interface.h for the reader and its tables. The core does not use Python's C interface: it passes its
+ * questions to answer_question. */
 #include "reader.h"
 
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
-/* Makes the tables of the library. Called once, before any other function. names, texts: the n names of HTML's
- * character references, in ascending order, and their characters, which must stay in memory. secret: the key of all
- * hash tables. */
-void core_begin(const char *const names[], const char *const texts[], size_t n, const uint64_t secret[2]) {
+bool core_begin(const char *references, size_t n, const char *secret) {
     memcpy(SECRET, secret, sizeof SECRET);
-    references_begin(names, texts, n);
     words_begin();
     tags_begin();
     style_begin();
+    return references_begin(references, n);
 }
 
-static struct group_table groups;
+void give_memory_back(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
 
-/* Registers the n prefixes of tokens with their groups. other_groups: the groups of words, of pairs and of header
- * fields. Called once, before vocabulary_describe. The prefixes must stay in memory. Returns false if there is too
- * little memory. */
-bool kinds_begin(const char *const prefixes[], const uint8_t *prefix_groups, size_t n, const uint8_t other_groups[3]) {
+static struct group_table group_table;
+
+bool kinds_begin(const char *const prefixes[], const uint8_t *prefix_groups, size_t n, const uint8_t *other_groups) {
     struct token_kind *kinds = calloc(n + 1, sizeof *kinds);
     for (size_t i = 0; kinds && i < n; i++)
         kinds[i] = (struct token_kind){span_of_text(prefixes[i]), prefix_groups[i]};
-    groups = (struct group_table){kinds, n, other_groups[0], other_groups[1], other_groups[2]};
+    group_table = (struct group_table){kinds, n, other_groups[0], other_groups[1], other_groups[2]};
     return kinds != NULL;
 }
 
-/* Writes the file_hash and the group of each of the n tokens with these ids. */
-void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint64_t *hashes,
-                         uint8_t *token_groups) {
+void vocabulary_describe(struct vocabulary *vocabulary, const uint32_t *ids, size_t n, int64_t *hashes,
+                         int8_t *groups) {
     for (size_t i = 0; i < n; i++) {
-        hashes[i] = vocabulary_file_hash(vocabulary, ids[i]);
-        token_groups[i] = group_of(&groups, vocabulary_text(vocabulary, ids[i]));
+        hashes[i] = (int64_t)vocabulary_file_hash(vocabulary, ids[i]);
+        groups[i] = (int8_t)group_of(&group_table, vocabulary_text(vocabulary, ids[i]));
     }
 }
 
 /* ---- Reader ---- */
 
-/* Returns a new reader; NULL if there is too little memory. Each of the n rules for header fields has a name, a method
- * of enum header_method, and a prefix of tokens. A name that ends with "*" stands for all names with this beginning.
- * Names and prefixes must stay in memory. */
-struct reader *reader_new(answerer answerer, unsigned ngrams, bool body_only, bool stems, bool splits,
+struct reader *reader_new(void *answerer, unsigned ngrams, bool body_only, bool stems, bool splits,
                           const char *const names[], const char *const prefixes[], const uint8_t *methods, size_t n) {
     struct reader *reader = calloc(1, sizeof *reader);
     struct header_rule *rules = calloc(n + 1, sizeof *rules);
@@ -71,10 +68,7 @@ void reader_delete(struct reader *reader) {
     free(reader);
 }
 
-/* Reads n messages, and adds a row for each message to the vocabulary. Writes the length of each row, and the digest,
- * date and truncations of each message. If vocabulary is NULL, adds no rows. Afterwards message_list returns the lists
- * of the last message. */
-enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const uint8_t *const raws[],
+enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const char *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
                            uint8_t *dates, uint32_t *truncations) {
     const struct message *message = &reader->message;
@@ -92,8 +86,6 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
     return FAILED_NOT;
 }
 
-/* Writes the address of a list of the last message, and returns the length of the list. which: 0 headers, 1 texts, 2
- * links, 3 hidden, 4 files. */
 size_t message_list(const struct reader *reader, int which, const span **items) {
     const struct message *message = &reader->message;
     const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->hidden,

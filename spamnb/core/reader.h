@@ -1,5 +1,5 @@
-/* The reader of messages: the message that it reads, its tables, its questions to Python, and the functions that each
- * of its files offers to the other files.
+/* The reader of messages: the message that it reads, its tables, and the functions that each of its files offers to the
+ * other files. interface.h has its questions to Python.
  * "Ordinary mail: 9" after a bound says that 9 is the largest number in 6,438 messages: the SpamAssassin corpus and
  * 391 messages of modern phishing. */
 #pragma once
@@ -9,8 +9,6 @@
 #include "style.h"
 #include "unicode.h"
 #include "vocabulary.h"
-
-struct reader;
 
 /* ---- A message ---- */
 
@@ -61,8 +59,6 @@ enum {
     TRUNCATED_PDF = 128, /* the bits of S/MIME and TNEF documents follow, in the order of enum display */
 };
 
-enum { DATE = 64 }; /* bytes: a date has 31, and a comment with the name of its time zone may follow */
-
 struct message {
     span raw; /* with LF line ends */
     struct section section;
@@ -80,30 +76,11 @@ struct message {
     uint8_t date[DATE]; /* of the topmost Received field, or else of the Date field; ends with a zero byte */
 };
 
-/* The contents of a message that a caller may request. spamnb/reader/binding.py has the same numbers. */
-enum {
-    WANT_FIELDS = 1, /* header fields, decoded */
-    WANT_BODY = 2,   /* texts, links and parts */
-    WANT_DIGEST = 4,
-    WANT_DATE = 8,
-};
-
 /* Reads a message into reader->message. If the reader has a vocabulary, also counts the message's tokens in the current
  * row of the vocabulary; the caller ends this row, or removes it after a failure. */
 enum failure read_message(struct reader *reader, span raw, unsigned wants);
 
 /* ---- Rules and groups, which Python defines ---- */
-
-/* How a header field is read. */
-enum header_method {
-    METHOD_IGNORED,
-    METHOD_VOLATILE,    /* ignored, and left out of the message's digest */
-    METHOD_PRESENCE,    /* one token for the presence of the field; the methods below also add this token */
-    METHOD_WHOLE_WORDS, /* words of the value, which are never split */
-    METHOD_SUBJECT,     /* words of the value, split like the words of a text; once with and once without a prefix */
-    METHOD_RECEIVED,    /* hosts and networks in the value, without the date */
-    METHOD_SIGNATURE    /* names in the value, without the parameters that differ in each message */
-};
 
 struct header_rule {
     span name; /* in lower case */
@@ -131,27 +108,6 @@ struct group_table {
 
 /* ---- Questions to Python ---- */
 
-/* The kinds of questions. A question is one text or two, and its answer is a text. spamnb/reader/binding.py has the
- * same list in the same order. */
-enum ask {
-    ASK_CHARACTERS, /* a character -> a struct character for each character of its block of 256 */
-    ASK_DECODE,    /* octets and a charset -> UTF-8; NULL: the core must decode the octets itself */
-    ASK_COMPOSE,   /* UTF-8 -> UTF-8 with composed letters */
-    ASK_HOST,      /* a host that is not ASCII or has punycode -> the host in lower case */
-    ASK_STEM,      /* a word -> its stem */
-    ASK_SPLIT,     /* a text -> the words of the text, one on each line */
-    ASK_PDF, ASK_SMIME, ASK_TNEF, /* a document -> its content as a MIME entity, which may be empty */
-};
-
-struct answer {
-    span text;
-    bool is_whole; /* the text is the whole content of the document */
-};
-
-/* Writes Python's answer to a question. Returns false if Python raised an exception; then the message cannot be read.
- * The text of the answer stays in place until the next question. */
-typedef bool (*answerer)(int question, const span *text, const span *other_text, struct answer *answer);
-
 struct options {
     unsigned ngrams; /* the largest number of words that are joined to one token */
     bool body_only; /* only the tokens of texts are counted */
@@ -163,7 +119,7 @@ struct reader {
     struct arena arena;
     struct rule_table rules;
     struct options options;
-    answerer answerer;
+    void *answerer; /* of answer_question */
     struct vocabulary *vocabulary; /* NULL: tokens are not counted */
     struct message message;
 };
@@ -171,7 +127,7 @@ struct reader {
 /* Asks Python a question. The text of the answer is copied into the arena, except for ASK_CHARACTERS. */
 static inline struct answer ask(struct reader *reader, enum ask question, span text, span other_text) {
     struct answer answer = {0};
-    if (!reader->answerer((int)question, &text, &other_text, &answer))
+    if (!answer_question(reader->answerer, (int)question, &text, &other_text, &answer))
         arena_fail(&reader->arena, FAILED_ANSWER);
     if (answer.text.at && question != ASK_CHARACTERS)
         answer.text = arena_copy(&reader->arena, answer.text);
@@ -252,9 +208,8 @@ span needed_charset(span octets);
 
 /* ---- references.c: character references of HTML, as &amp; &#38; &#x26; ---- */
 
-/* Registers the n names of references, in ascending order, and the characters of each name. A name that must be
- * followed by a semicolon ends with it. Called once, before the first message; names and texts must stay in memory. */
-void references_begin(const char *const names[], const char *const texts[], size_t n);
+/* Registers n references, as core_begin gets them. Returns false if there is too little memory. */
+bool references_begin(const char *references, size_t n);
 /* Writes a text with its references resolved as browsers resolve them. In an attribute, a name without a semicolon is
  * no reference if a letter, a digit or "=" follows: "&copy=" in a URL is the name of a parameter. */
 void put_resolved(struct writer *writer, span text, bool in_attribute);

@@ -8,13 +8,20 @@ enum {
     MAX_WITHOUT_SEMICOLON = 6, /* letters of the longest names that need no semicolon, as in "&Agrave" */
 };
 
-static const char *const *names, *const *texts; /* the arguments of references_begin */
+static const char **names, **texts; /* names in ascending order, and their characters */
 static size_t n_names;
 
-void references_begin(const char *const all_names[], const char *const all_texts[], size_t n) {
-    names = all_names;
-    texts = all_texts;
-    n_names = n;
+bool references_begin(const char *references, size_t n) {
+    names = calloc(2 * n + 1, sizeof *names);
+    if (!names)
+        return false;
+    texts = names + n;
+    for (n_names = 0; n_names < n; n_names++) {
+        names[n_names] = references;
+        texts[n_names] = references + strlen(references) + 1;
+        references = texts[n_names] + strlen(texts[n_names]) + 1;
+    }
+    return true;
 }
 
 /* Compares a span with a name of the table, for bsearch. */
@@ -27,7 +34,7 @@ static int compare(const void *key, const void *item) {
 
 /* Writes the characters that a name stands for and moves text after the name; false if HTML has no such name. */
 static bool put_known_name(struct writer *writer, span *text, span name) {
-    const char *const *entry = bsearch(&name, names, n_names, sizeof *names, compare);
+    const char **entry = bsearch(&name, names, n_names, sizeof *names, compare);
     if (!entry)
         return false;
     text->at = name.end;

@@ -1,4 +1,4 @@
-#include "score.h"
+#include "interface.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -108,9 +108,9 @@ static struct slot *slot_with_id(struct vocabulary *v, const struct token *token
     return slot;
 }
 
-bool vocabulary_ids(struct vocabulary *v, const uint8_t *text, const uint32_t *lengths, size_t n, uint32_t *ids) {
+bool vocabulary_ids(struct vocabulary *v, const uint8_t *text, const int32_t *lengths, size_t n, int32_t *ids) {
     for (size_t i = 0; i < n; i++) {
-        span token = span_of(text, lengths[i]);
+        span token = span_of(text, (size_t)lengths[i]);
         struct slot *slot = slot_with_id(v, &(struct token){fast_hash(SECRET, token), token});
         if (!slot)
             return false;
@@ -124,9 +124,9 @@ span vocabulary_text(const struct vocabulary *v, uint32_t id) {
     return span_between(v->text + (id ? v->records[id - 1].end : 0), v->text + v->records[id].end);
 }
 
-void vocabulary_lengths(const struct vocabulary *v, const uint32_t *ids, size_t n, uint32_t *lengths) {
+void vocabulary_lengths(const struct vocabulary *v, const uint32_t *ids, size_t n, int32_t *lengths) {
     for (size_t i = 0; i < n; i++)
-        lengths[i] = (uint32_t)size_of(vocabulary_text(v, ids[i]));
+        lengths[i] = (int32_t)size_of(vocabulary_text(v, ids[i]));
 }
 
 void vocabulary_texts(const struct vocabulary *v, const uint32_t *ids, size_t n, uint8_t *at) {

@@ -4,11 +4,6 @@
 
 #include "hash.h"
 
-/* A token of a row: its id, and how often it occurs in the message. */
-struct cell {
-    uint32_t id, count;
-};
-
 /* A slot of the hash table. If the cell with the index last_cell is in the current row and has this id, it is the
  * token's cell in the row; otherwise the row does not have the token yet. So no table has to be emptied between rows (a
  * sparse set, Briggs and Torczon 1993). */
@@ -50,24 +45,9 @@ struct vocabulary {
     size_t n_pending;
 };
 
-/* Returns a new, empty vocabulary; NULL if there is too little memory. */
-struct vocabulary *vocabulary_new(void);
-void vocabulary_delete(struct vocabulary *vocabulary);
-size_t vocabulary_size(const struct vocabulary *vocabulary);
-/* Writes the ids of n tokens, whose texts follow one another in text; new tokens get new ids. Returns false if there is
- * too little memory. */
-bool vocabulary_ids(struct vocabulary *vocabulary, const uint8_t *text, const uint32_t *lengths, size_t n, uint32_t *ids);
 span vocabulary_text(const struct vocabulary *vocabulary, uint32_t id);
-/* Writes the lengths, in bytes, of the texts of the n tokens with these ids. */
-void vocabulary_lengths(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint32_t *lengths);
-/* Writes the texts of the n tokens with these ids, one after the other. */
-void vocabulary_texts(const struct vocabulary *vocabulary, const uint32_t *ids, size_t n, uint8_t *at);
 /* Returns the file_hash of the token with this id. The hash is computed when it is first needed. */
 uint64_t vocabulary_file_hash(struct vocabulary *vocabulary, uint32_t id);
-/* Returns the cells of all rows, and writes the number of these cells. */
-const struct cell *vocabulary_cells(const struct vocabulary *vocabulary, size_t *n);
-/* Removes all rows, also the current row. Tokens keep their ids. */
-void vocabulary_forget_rows(struct vocabulary *vocabulary);
 /* Adds the pending tokens to the current row; false if there is too little memory. */
 bool row_add_pending(struct vocabulary *vocabulary);
 /* Ends the current row, and writes the number of its distinct tokens; false if there is too little memory. */

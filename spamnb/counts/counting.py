@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.core.library import lib
 from spamnb.counts.class_counts import inverse_index
 from spamnb.counts.training_set import TrainingSet, add_up
 from spamnb.errors import reason
@@ -24,7 +24,6 @@ MAX_READ = 1 << 22  # bytes of mail that each thread holds in memory
 SORTED_AT_ONCE = 1 << 12  # messages whose cells are sorted at a time: some 20 MB
 COUNTED_AT_ONCE = 1 << 18  # cells that are counted at a time: 2 MB, which fit the processor's cache
 MAX_TOKENS = 1 << 18  # tokens in the vocabulary of a thread: some 30 MB
-_libc = ctypes.CDLL(None)
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
 
@@ -106,8 +105,7 @@ def _narrow(counts: np.ndarray) -> np.ndarray:
 
 def give_memory_back() -> None:
     """Return free memory of the allocator to the system, because glibc would keep this memory."""
-    if hasattr(_libc, "malloc_trim"):
-        _libc.malloc_trim(0)
+    lib.give_memory_back()
 
 
 class TrainingSetBuilder:

@@ -22,11 +22,11 @@ expectation maximisation. The loop is in C, ``core/curve.c``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.core.curve import BINS, Curve, fit_curve
+from spamnb.core.curve import BINS, fit_curve
 from spamnb.formulas.trust import PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING, PRIOR_NOISE, trust
 
 MIN_MESSAGES = 10  # of spam, and of all others: with fewer, no probability is above .93 because of the prior
@@ -149,7 +149,7 @@ def fit(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSA
     return Calibration(slope, intercept, knee, noise)
 
 
-def _fit_curve(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Curve:
+def _fit_curve(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Any:
     """Fit one curve to ``counts`` (2, BINS) of messages with a score, and numbers ``unscored`` (2,) without one."""
     imagined = np.zeros(counts.shape)
     imagined[[0, 1], _PRIOR_BINS] = 1 + unscored

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spamnb.core.library import lib, pointer
+
 DOUBTFUL = 0.5  # a label with less trust is more likely wrong than right
 SWAP_TEST_MESSAGES = 10  # first messages whose mean trust is tested; a few wrong labels do not bring it below DOUBTFUL
 # The prior of ε: PRIOR_NOISE of PRIOR_MESSAGES imagined labels are wrong (docs/experiments.md#wrong-labels). People
@@ -22,14 +24,16 @@ PRIOR_NOISE = 0.05
 PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING = 200.0, 1.0
 
 
-def trust(probability: np.ndarray, noise: float | np.ndarray) -> np.ndarray:
-    """Return the probability that each label is right.
+def trust(probability: np.ndarray, noise: float) -> np.ndarray:
+    """Return the probability that each label is right; the formula is in C, ``core/trust.h``.
 
     >>> trust(np.array([0.5, 0.05, 0.001]), 0.05).round(3)
     array([0.95 , 0.5  , 0.019])
     """
-    right = (1 - noise) * probability
-    return right / np.maximum(right + noise * (1 - probability), 1e-300)
+    p = np.maximum(np.ravel(probability), 1e-300)
+    trusts = np.empty_like(p)
+    lib.compute_trust(pointer("double", (1 - p) / p), len(p), noise, pointer("double", trusts))
+    return trusts.reshape(np.shape(probability))
 
 
 def looks_swapped(trusts: Sequence[float]) -> bool:

@@ -5,7 +5,7 @@ read_message  one message with its tokens, which is classified, learned and forg
 options       how messages become tokens
 rows          messages as rows of token ids
 tokens        lists of a million tokens, and a vocabulary that numbers them
-binding       the core's reader, by way of ctypes
+binding       the core's reader, and its questions
 evidence      which header fields count and how; the kinds of tokens and their groups
 meaning       the meaning of a token, in words for people
 answers       answers questions of the core while it reads: charsets, documents, words by nltk

@@ -53,7 +53,7 @@ def _stem_function(language: str) -> Callable[[str], str]:
 
 
 class Answers:
-    """Answers the core's questions. Each kind of question has a method, named as in ``enum ask`` of core/reader.h.
+    """Answers the core's questions. Each kind of question has a method, named as in ``enum ask`` of core/interface.h.
 
     >>> Answers(Settings()).decode("день".encode("utf-16"), b"utf-16").decode()
     'день'

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from spamnb.core.library import lib
+
 # The tokens of one group repeat one another, so each group is pooled by itself. Otherwise ten headers of a mailing
 # list, or a thousand words, would outvote the other evidence.
 GROUPS = ("text", "pairs", "subject", "headers", "structure")
@@ -36,8 +38,11 @@ KINDS = {
 }
 # Only the presence of fields with these names is evidence: words of a field "caps" would become tokens of kind caps.
 _RESERVED_NAMES = [prefix for prefix, group in KINDS.items() if group == "structure" or prefix == "header"]
-# How a field is read: enum header_method of core/reader.h.
-IGNORED, VOLATILE, PRESENCE, WHOLE_WORDS, SUBJECT, RECEIVED, SIGNATURE = range(7)
+# How a field is read: enum header_method of core/interface.h.
+IGNORED, VOLATILE, PRESENCE, WHOLE_WORDS = (
+    lib.METHOD_IGNORED, lib.METHOD_VOLATILE, lib.METHOD_PRESENCE, lib.METHOD_WHOLE_WORDS,
+)  # fmt: skip
+SUBJECT, RECEIVED, SIGNATURE = lib.METHOD_SUBJECT, lib.METHOD_RECEIVED, lib.METHOD_SIGNATURE
 
 # In the lists below, names with a final "*" match all fields that begin with them.
 # Only the presence of these fields is evidence. The ten List-* fields of a mailing list have the same words, and the

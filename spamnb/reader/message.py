@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.reader.answers import Answers
-from spamnb.reader.binding import BODY, DATE, DIGEST, DIGEST_BYTES, FIELDS, ReaderCore
+from spamnb.reader.binding import BODY, DATE, DIGEST, FIELDS, ReaderCore
 from spamnb.reader.evidence import TRUNCATIONS, header_rules
 from spamnb.reader.rows import UNDATED, Rows
 from spamnb.reader.tokens import Vocabulary
@@ -79,7 +79,7 @@ class Reader(ReaderCore):
         if identify:
             seconds = [parse_date(date.decode()) for date in dates.tolist()]
             columns["dates"] = np.array([UNDATED if each is None else each for each in seconds], np.int64)
-            columns["digests"] = digests.view(np.uint8).reshape(-1, DIGEST_BYTES)
+            columns["digests"] = digests
         return Rows.of_cells(vocabulary, lengths, ids, counts, **columns)
 
     def parse(self, raw: bytes) -> Message:

@@ -6,10 +6,8 @@ copies them from this database.
 
 from __future__ import annotations
 
-import ctypes
 import sqlite3
 from collections.abc import Iterable, Iterator
-from ctypes import POINTER, byref, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -17,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.core.library import c_function, checked_array
+from spamnb.core.library import ffi, lib, pointer
 from spamnb.errors import SpamnbError
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.rows import PackedCells
@@ -26,17 +24,8 @@ from spamnb.store.store import TOKENS, Store
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-PAGE_BYTES = 1 << 16  # PAGE_SIZE of core/pages.h
+PAGE_BYTES: int = lib.PAGE_SIZE
 MAX_HEAD_BYTES = 64  # of a row, before its text and its cells
-
-
-class _Rows(ctypes.Structure):
-    """The struct token_rows of pages.h."""
-
-    _fields_ = (*((name, c_void_p) for name in "hashes offsets bounds lengths text cells".split()), ("n", c_size_t))
-
-
-_lay_out_rows = c_function("lay_out_rows", c_size_t, POINTER(_Rows), c_void_p, c_size_t, without_lock=True)
 
 
 def insert_tokens(store: Store, batches: Iterable[tuple[TokenArray, PackedCells]]) -> None:
@@ -58,21 +47,21 @@ def insert_tokens(store: Store, batches: Iterable[tuple[TokenArray, PackedCells]
 def _lay_out(tokens: TokenArray, cells: PackedCells, path: str) -> Iterator[np.ndarray]:
     """Yield the pages of a database; of several databases if these rows do not fit into one."""
     n, offsets, bounds = len(tokens), tokens.offsets, cells.bounds
-    checked_array(tokens.hashes, np.int64, n)
-    checked_array(tokens.lengths, np.int32, n)
-    checked_array(offsets, np.int64, n)
-    checked_array(bounds, np.int64, n + 1)
+    fields = {
+        "hashes": pointer("int64_t", tokens.hashes, n), "offsets": pointer("int64_t", offsets, n),
+        "bounds": pointer("int64_t", bounds, n + 1), "lengths": pointer("int32_t", tokens.lengths, n),
+        "text": pointer("uint8_t", tokens.text), "cells": pointer("uint8_t", cells.octets), "n": n,
+    }  # fmt: skip
     ends = offsets + tokens.lengths
-    if min(offsets.min(), tokens.lengths.min()) < 0 or ends.max() > len(checked_array(tokens.text, np.uint8)):
+    if min(offsets.min(), tokens.lengths.min()) < 0 or ends.max() > len(tokens.text):
         raise ValueError("tokens are outside of their text")
-    if bounds[0] < 0 or (np.diff(bounds) < 0).any() or bounds[-1] > len(checked_array(cells.octets, np.uint8)):
+    if bounds[0] < 0 or (np.diff(bounds) < 0).any() or bounds[-1] > len(cells.octets):
         raise ValueError("cells are outside of their bytes")
     size = int(tokens.lengths.sum(dtype=np.int64) + bounds[-1] - bounds[0]) + n * MAX_HEAD_BYTES
     # Two consecutive pages have more than PAGE_BYTES of rows, because a row that fits is not put on the next page.
     pages = np.zeros((2 * size // PAGE_BYTES + 3, PAGE_BYTES), np.uint8)
-    arrays = tokens.hashes, offsets, bounds, tokens.lengths, tokens.text, cells.octets
-    rows = _Rows(*(array.ctypes.data for array in arrays), n)
-    if n_pages := _lay_out_rows(byref(rows), pages.ctypes.data, len(pages)):
+    page_pointer = pointer("uint8_t", pages, *pages.shape)
+    if n_pages := lib.lay_out_rows(ffi.new("struct token_rows *", fields), page_pointer, len(pages)):
         yield pages[:n_pages]
     elif n == 1:
         raise SpamnbError(f"{path}: a token is longer than a model file holds")

@@ -9,12 +9,11 @@ take 4 bytes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from ctypes import c_size_t, c_void_p
 from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.core.library import c_function, checked_array
+from spamnb.core.library import lib, pointer
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
@@ -25,7 +24,6 @@ MAX_UNITS = (1 << 31) - 1  # of a weight
 MAX_FIGURES = 1 << 16  # token × class of a table with zeros: 1.5 MB, which fit the processor's cache
 _NUMBERS = 4  # in a packed cell
 MAX_BYTES = 5  # of a packed number: enough for 32 bits and a sign
-_pack = c_function("pack_numbers", c_size_t, c_void_p, c_size_t, c_void_p, c_void_p)
 
 
 class Cells(NamedTuple):
@@ -170,7 +168,8 @@ def pack_numbers(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ('05ac02', array([1, 3]), (array([  5, 300]), array([1, 3])))
     """
     packed, ends = np.empty(9 * len(numbers), np.uint8), np.empty(len(numbers), np.int64)
-    size = _pack(checked_array(numbers, np.int64).ctypes.data, len(numbers), packed.ctypes.data, ends.ctypes.data)
+    results = pointer("uint8_t", packed), pointer("int64_t", ends)
+    size = lib.pack_numbers(pointer("int64_t", numbers), len(numbers), *results)
     return packed[:size], ends
 
 

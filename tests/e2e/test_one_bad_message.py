@@ -18,6 +18,7 @@ from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
 from spamnb.reader.binding import ReaderCore
+from spamnb.reader.rows import Rows
 from spamnb.review.teaching import Teacher
 from spamnb.serve.connections import Limits
 from spamnb.serve.conversations import Conversations
@@ -66,9 +67,9 @@ def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
         fail_at(raw.decode("latin-1") for raw in messages)
         return read(self, messages, *more)
 
-    def fail_to_judge(self: Classifier, names: object, *more: object) -> object:
-        fail_at(iter(names))
-        return judge(self, names, *more)
+    def fail_to_judge(self: Classifier, rows: Rows, *more: object) -> object:
+        fail_at(iter(rows.tokens))
+        return judge(self, rows, *more)
 
     def fail_to_learn(self: Store, label: str, counted: object, *more: object) -> None:
         add(self, label, counted, *more)

@@ -99,7 +99,7 @@ def test_what_is_loaded_by_name_is_told_to_who_reads_types() -> None:
 
 @pytest.mark.parametrize("command", ["classify", "train"])
 def test_a_checkout_that_is_not_compiled_says_what_makes_it(command: str) -> None:
-    missing = "import sys, importlib.util as util; util.find_spec = lambda name, package=None: None\n"
+    missing = "import sys; sys.modules['spamnb.core._core'] = None\n"
     words = [sys.executable, "-c", missing + COMMAND, command, str(Path(__file__).parent)]
     ran = subprocess.run(words, capture_output=True, text=True, timeout=120)
     said = "Error: the compiled library of spamnb is missing: run 'pip install -e .' in the folder of spamnb's source\n"

@@ -59,7 +59,7 @@ def make_case(seed: int, event_model: str, pooling: str, classes: int, is_correc
 
 
 CASES = st.builds(
-    make_case, st.integers(0, 10**6), st.sampled_from(EVENT_MODELS), st.sampled_from(POOLINGS),
+    make_case, st.integers(0, 10**6), st.sampled_from([*EVENT_MODELS]), st.sampled_from(POOLINGS),
     st.sampled_from([1, 2, 3, 8]), st.booleans(),
 )  # fmt: skip
 

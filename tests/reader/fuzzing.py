@@ -16,6 +16,7 @@ import random
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from pathlib import Path
@@ -66,11 +67,15 @@ def build(folder: Path) -> dict[str, str]:
     compiler = os.environ.get("CC", "cc")
     shutil.copytree(ROOT / "spamnb", folder / "spamnb", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     core = folder / "spamnb" / "core"
-    sources = map(str, sorted(core.glob("*.c")))
+    binding = folder / "build" / "_core.c"
+    write = [sys.executable, str(ROOT / "scripts" / "build_binding.py"), str(binding)]
+    subprocess.run(write, check=True, capture_output=True)
+    sources = map(str, [binding, *sorted(core.glob("*.c"))])
+    includes = [f"-I{core}", f"-I{sysconfig.get_path('include')}"]
     try:
         asked = [compiler, "-print-file-name=libasan.so"]
         runtime = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-        command = [compiler, *FLAGS, *sources, "-o", str(core / "_core.abi3.so"), "-lm"]
+        command = [compiler, *FLAGS, *includes, *sources, "-o", str(core / "_core.abi3.so"), "-lm"]
         subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise NoSanitizer(f"no C compiler with sanitizers: {getattr(error, 'stderr', error)!s:.500}") from error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +65,35 @@ def test_exceptions_are_passed_on_and_a_reader_is_for_one_thread_at_a_time(progr
         reader.read_cells([b"Content-Type: text/plain; charset=x\n\n\xe9"], Vocabulary(), BODY)
     _, _, (lengths, *_) = reader.read_cells([b"\nfine"], Vocabulary(), BODY)  # and it can be used again
     assert lengths.tolist() == [len(Reader().tokens(b"\nfine"))]
+
+
+class Interrupted(BaseException):
+    """Raised by a signal, as KeyboardInterrupt is."""
+
+
+def test_an_interrupt_at_any_time_while_messages_are_read_is_raised() -> None:
+    def interrupt(*_: object) -> None:
+        interrupts.append(0)
+        raise Interrupted
+
+    interrupts: list[int] = []
+    charsets = (b"koi8-r", b"cp1251", b"cp866", b"iso-8859-5")  # for each of which the core asks Python
+    raws = [b"Content-Type: text/plain; charset=%s\n\n%s\n" % (name, bytes(range(0xC0, 0xFF))) for name in charsets] * 5
+    raised, rng, before = 0, random.Random(1), signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for _ in range(200):
+            reader, vocabulary = Reader(), Vocabulary()
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, 3e-3))
+                try:
+                    reader.read(raws, vocabulary)
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            except Interrupted:
+                raised += 1
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert raised == len(interrupts) > 0
 
 
 def test_the_header_is_read_without_the_body() -> None:

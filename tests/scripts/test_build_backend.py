@@ -22,6 +22,7 @@ def test_a_wheel_leaves_its_compiled_part_in_the_checkout(tmp_path: Path, monkey
     setuptools.build_meta, build_meta.build_wheel = build_meta, build_wheel
     monkeypatch.setitem(sys.modules, "setuptools", setuptools)
     monkeypatch.setitem(sys.modules, "setuptools.build_meta", build_meta)
+    monkeypatch.syspath_prepend(FILE.parent)
     spec = importlib.util.spec_from_file_location("build_backend", FILE)
     backend = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(backend)

@@ -19,7 +19,7 @@ def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
     for name in ("corpora", "pyproject.toml", "spamnb"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "scripts").mkdir()
-    for name in ("build_backend.py", "demo", "environment"):
+    for name in ("build_backend.py", "build_binding.py", "demo", "environment"):
         (tmp_path / "scripts" / name).write_bytes((ROOT / "scripts" / name).read_bytes())
     python = tmp_path / "python"
     python.write_text(PYTHON)

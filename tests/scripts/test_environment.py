@@ -9,11 +9,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 (MODULE,) = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["ext-modules"]
+BUILD = ["pyproject.toml", "scripts/build_backend.py", "scripts/build_binding.py"]
 COMPILED = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "spamnb/core").glob("*.[ch]"))]
 
 
 def test_all_of_the_core_is_compiled() -> None:
-    assert MODULE["sources"] == [name for name in COMPILED if name.endswith(".c")]
+    assert MODULE["sources"] == ["build/_core.c", *[name for name in COMPILED if name.endswith(".c")]]
 
 
 # Makes an environment of itself, and does nothing else.
@@ -22,9 +23,9 @@ if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi
 """
 
 
-@pytest.mark.parametrize("changed", ["pyproject.toml", *COMPILED])
+@pytest.mark.parametrize("changed", [*BUILD, *COMPILED])
 def test_what_is_compiled_is_built_again_when_it_has_changed(tmp_path: Path, changed: str) -> None:
-    for name in ("pyproject.toml", "scripts/build_backend.py", *COMPILED):
+    for name in (*BUILD, *COMPILED):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     python = tmp_path / "python"
