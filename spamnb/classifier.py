@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
@@ -297,9 +296,8 @@ class Classifier:
     def _classify_read(
         self, messages: list[ReadMessage], n_evidence: int | None = 0, of_spam: bool = False, uncalibrated: bool = False
     ) -> list[Classification]:
-        vocabulary = self.store.vocabulary
-        parts = [replace(each.row, tokens=vocabulary, ids=vocabulary.ids(each.row.tokens)) for each in messages]
-        return self._classify(Rows.join(parts).compact(), n_evidence, of_spam, uncalibrated)
+        rows = Rows.merge([each.row for each in messages], self.store.vocabulary)
+        return self._classify(rows, n_evidence, of_spam, uncalibrated)
 
     def _classify(
         self, rows: Rows, n_evidence: int | None, of_spam: bool = False, uncalibrated: bool = False

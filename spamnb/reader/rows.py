@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.reader.tokens import TokenArray
+from spamnb.reader.tokens import TokenArray, Vocabulary
 
 UNDATED = -1  # the date of a message without one
 UNLABELLED = -1
@@ -123,6 +123,15 @@ class Rows:
             classes=classes,
         )
 
+    @staticmethod
+    def merge(parts: Sequence[Rows], vocabulary: Vocabulary) -> Rows:
+        """Join one or more compact parts, which have their own lists of tokens, into compact rows."""
+        if len(parts) == 1:
+            return parts[0]
+        return Rows.join(
+            [replace(each, tokens=vocabulary, ids=vocabulary.ids(each.tokens)) for each in parts]
+        ).compact()
+
     def __len__(self) -> int:
         return len(self.begins)
 
@@ -139,7 +148,9 @@ class Rows:
     @property
     def indptr(self) -> np.ndarray:
         """Where the cells of each message of packed rows begin, and where the last one ends, (n + 1,)."""
-        return np.append(0, self.ends)
+        indptr = np.zeros(len(self) + 1, np.int64)
+        indptr[1:] = self.ends
+        return indptr
 
     @property
     def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -159,7 +170,8 @@ class Rows:
     def packed(self) -> Rows:
         """Return the same messages with cells that follow one another from the first on."""
         begins, ends = self.begins, self.ends
-        if np.array_equal(begins, np.append(0, ends[:-1])[: len(self)]) and len(self.ids) == (ends[-1:].sum()):
+        is_whole = begins[:1].sum() == 0 and ends[-1:].sum() == len(self.ids)
+        if is_whole and (begins[1:] == ends[:-1]).all():
             return self
         after = np.cumsum(ends - begins)
         ids, counts = join_slices(self.ids, begins, ends), join_slices(self.counts, begins, ends)
