@@ -10,7 +10,7 @@ from spamnb.errors import SpamnbError, in_options
 from spamnb.shown_text import pluralize
 
 if TYPE_CHECKING:
-    from spamnb.sources.entries import Entry, NumberedMessage
+    from spamnb.sources.entries import Entry
     from spamnb.store.store import Store
 
 
@@ -38,9 +38,9 @@ def change_model(
     from spamnb.api.progress import show_progress
     from spamnb.sources.entries import work_in_batches
 
-    def change_batch(batch: list[NumberedMessage]) -> list[T]:
+    def change_batch(batch: list[Entry]) -> list[T]:
         with store.writing():
-            return change([each.raw for each in batch])
+            return change([entry.read() for entry in batch])
 
     n_done = 0
     try:

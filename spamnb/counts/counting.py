@@ -18,7 +18,7 @@ from spamnb.reader.message import Reader
 from spamnb.reader.rows import MAX_ITEMS_IN_MEMORY, Rows, allocate_array, join_slices
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
+from spamnb.sources.entries import Entry, work_in_batches
 
 MAX_READ = 1 << 22  # bytes of mail that each thread holds in memory
 SORTED_AT_ONCE = 1 << 12  # messages whose cells are sorted at a time: some 20 MB
@@ -82,16 +82,14 @@ class MessageCounter:
             is_missing = isinstance(error, OSError) and error.errno in _MISSING
             unread.append(Unread(name, str(getattr(error, "filename", "")), reason(error), is_missing))
 
-        def read_batch(batch: list[NumberedMessage]) -> Rows:
-            return self._reader.read([each.raw for each in batch], self._local)
+        def read_batch(batch: list[Entry]) -> Rows:
+            classes, labels = np.unique([str(entry.label) for entry in batch], return_inverse=True)
+            rows = self._reader.read([entry.read() for entry in batch], self._local)
+            return replace(rows, counts=_narrow(rows.counts), labels=labels, classes=tuple(classes.tolist()))
 
         parts = [self._reader.read([], self._local)]
-        for batch, rows in work_in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
-            classes, labels = np.unique([str(each.entry.label) for each in batch], return_inverse=True)
-            positions = np.array([each.number for each in batch], np.int64)
-            names = tuple(classes.tolist())
-            counts = _narrow(rows.counts)
-            parts.append(replace(rows, counts=counts, labels=labels, positions=positions, classes=names))
+        for numbers, rows in work_in_batches(entries, read_batch, leave_out, MAX_READ, MAX_READ):
+            parts.append(replace(rows, positions=np.array(numbers, np.int64)))
         new_ids = np.arange(len(self._shared_ids), len(self._local), dtype=np.uint32)
         new = TokenArray.of_packed(*self._local.texts(new_ids))
         self._shared_ids = np.append(self._shared_ids, self._shared.ids(new))

@@ -11,7 +11,7 @@ from spamnb.classification import Classification
 from spamnb.classifier import Classifier
 from spamnb.engines.executor import MAX_PART_BYTES, cores, map_parts
 from spamnb.errors import reason
-from spamnb.sources.entries import Entry, NumberedMessage, work_in_batches
+from spamnb.sources.entries import Entry, work_in_batches
 
 T = TypeVar("T")
 
@@ -37,9 +37,11 @@ def classify_parallel(
         """Return the description of each message, or an OSError for a message that failed."""
         results: list[T | OSError] = []
 
-        def classify_batch(batch: list[NumberedMessage]) -> list[T]:
-            classifications = model.classify_all([each.raw for each in batch], n_evidence, uncalibrated=uncalibrated)
-            return [describe(each.entry, each.raw, result) for each, result in zip(batch, classifications)]
+        def classify_batch(batch: list[Entry]) -> list[T]:
+            classifications = model.classify_all(
+                [entry.read() for entry in batch], n_evidence, uncalibrated=uncalibrated
+            )
+            return [describe(entry, entry.read(), result) for entry, result in zip(batch, classifications)]
 
         def add_error(name: str, error: Exception) -> None:
             results.append(OSError(0, reason(error), name))

@@ -17,7 +17,7 @@ from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_re
 from spamnb.reader.message import arrival
 from spamnb.settings import Settings
 from spamnb.shown_text import pluralize
-from spamnb.sources.entries import Entry, NumberedMessage, Report, one_message, read_entries, work_in_batches
+from spamnb.sources.entries import Entry, Report, one_message, read_entries, work_in_batches
 
 # Messages classified together. 2,150 messages of SpamAssassin took 4.9, 2.9 and 1.7 s in batches of 1, 4 and 64. But a
 # message has up to 64 MB, and 64 such messages do not fit into the memory of many machines.
@@ -81,20 +81,20 @@ def evaluate_model(
     model_name = "in memory" if classifier.store.file == ":memory:" else classifier.store.path
     n_done, n_learned = 0, 0
 
-    def classify_batch(batch: list[NumberedMessage]) -> list[EvaluatedMessage]:
-        messages = [message for message in batch if classifier.learned(message.raw) is None]
-        classifications = classifier.classify_all([message.raw for message in messages], EVIDENCE, uncalibrated=False)
+    def classify_batch(batch: list[Entry]) -> list[EvaluatedMessage]:
+        new = [entry for entry in batch if classifier.learned(entry.read()) is None]
+        classifications = classifier.classify_all([entry.read() for entry in new], EVIDENCE, uncalibrated=False)
         return [
-            EvaluatedMessage.of(entry.name, str(entry.label), classification, raw)
-            for (_, entry, raw), classification in zip(messages, classifications)
+            EvaluatedMessage.of(entry.name, str(entry.label), classification, entry.read())
+            for entry, classification in zip(new, classifications)
         ]
 
-    for batch, batch_rows in work_in_batches(entries, classify_batch, on_unreadable, BATCH_MESSAGES, MAX_READ):
+    for numbers, batch_rows in work_in_batches(entries, classify_batch, on_unreadable, BATCH_MESSAGES, MAX_READ):
         for row in batch_rows:
             check_has_class(row.truth, classes, f"model {model_name}: ")
         rows += batch_rows
-        n_learned += len(batch) - len(batch_rows)
-        n_done += len(batch)
+        n_learned += len(numbers) - len(batch_rows)
+        n_done += len(numbers)
         on_progress(n_done)
     skipped = f", without {pluralize(n_learned, 'message')} that it has learned" if n_learned else ""
     if n_learned == n_done > 0:

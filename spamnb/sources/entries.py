@@ -66,14 +66,6 @@ class Entry(NamedTuple):
         return message_from_file(read_file(self.path), self.path) if self.content is None else self.content
 
 
-class NumberedMessage(NamedTuple):
-    """An entry with its raw message and its number among all entries."""
-
-    number: int
-    entry: Entry
-    raw: bytes
-
-
 class SkippedMessages:
     """Count the reports of messages that could not be read, and print each error of a message once.
 
@@ -145,47 +137,53 @@ def attempt(work: Callable[[], R]) -> R | OSError:
 
 
 def work_in_batches(
-    entries: Iterable[Entry], work: Callable[[list[NumberedMessage]], R], report: Report, size: int, max_bytes: int
-) -> Iterator[tuple[list[NumberedMessage], R]]:
-    """Read messages, call ``work`` with batches of them, and yield each batch with its result.
+    entries: Iterable[Entry], work: Callable[[list[Entry]], R], report: Report, size: int, max_bytes: int
+) -> Iterator[tuple[list[int], R]]:
+    """Read messages, call ``work`` with batches of them, and yield the result of each batch.
 
-    A batch ends after ``size`` messages, after more than ``max_bytes`` bytes, and before an unreadable message. If a
-    batch fails, ``work`` is called with each of its messages alone, and the messages that fail are reported.
+    The entries of a batch have their messages as ``content``. With the result are the numbers of the batch's messages
+    among all entries. A batch ends after ``size`` messages, after more than ``max_bytes`` bytes, and before an
+    unreadable message. If a batch fails, ``work`` is called with each of its messages alone, and the messages that fail
+    are reported.
 
     >>> entries = [Entry("ham", str(number), "", content=bytes(number)) for number in range(3)]
     >>> def divide(batch):
-    ...     return [6 // len(message.raw) for message in batch]
-    >>> for batch, result in work_in_batches(entries, divide, print, 9, 9):
-    ...     print([message.number for message in batch], result)
+    ...     return [6 // len(entry.read()) for entry in batch]
+    >>> for numbers, result in work_in_batches(entries, divide, print, 9, 9):
+    ...     print(numbers, result)
     0 [Errno 74] failed (ZeroDivisionError: integer division or modulo by zero)
     [1] [6]
     [2] [3]
     """
 
-    def try_batch(batch: list[NumberedMessage]) -> Iterator[tuple[list[NumberedMessage], R]]:
+    def try_batch(numbers: list[int], batch: list[Entry]) -> Iterator[tuple[list[int], R]]:
+        if not batch:
+            return
         result = attempt(partial(work, batch))
         if not isinstance(result, OSError):
-            yield batch, result
+            yield numbers, result
         elif len(batch) == 1:
-            report(batch[0].entry.name, result)
+            report(batch[0].name, result)
         else:
-            for message in batch:
-                yield from try_batch([message])
+            for number, entry in zip(numbers, batch):
+                yield from try_batch([number], [entry])
 
-    batch: list[NumberedMessage] = []
+    numbers: list[int] = []
+    batch: list[Entry] = []
     batch_bytes = 0
     for number, entry in enumerate(entries):
         if isinstance(raw := attempt(entry.read), OSError):
-            yield from try_batch(batch) if batch else ()
+            yield from try_batch(numbers, batch)
             report(entry.name, raw)
-            batch, batch_bytes = [], 0
+            numbers, batch, batch_bytes = [], [], 0
             continue
-        batch.append(NumberedMessage(number, entry, raw))
+        numbers.append(number)
+        batch.append(entry._replace(content=raw))
         batch_bytes += len(raw)
         if len(batch) == size or batch_bytes > max_bytes:
-            yield from try_batch(batch)
-            batch, batch_bytes = [], 0
-    yield from try_batch(batch) if batch else ()
+            yield from try_batch(numbers, batch)
+            numbers, batch, batch_bytes = [], [], 0
+    yield from try_batch(numbers, batch)
 
 
 def read_entries(entries: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
