@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,19 +22,6 @@ from spamnb.settings import Settings
 FIELDS, BODY, DIGEST, DATE = lib.WANT_FIELDS, lib.WANT_BODY, lib.WANT_DIGEST, lib.WANT_DATE
 # The methods of ``answers.Answers``, by the number of the question: "decode" answers ASK_DECODE.
 _QUESTIONS = {number: name.removeprefix("ASK_").lower() for number, name in ffi.typeof("enum ask").elements.items()}
-
-
-class MessageParts(NamedTuple):
-    """The parts of one message. A part that was not requested is empty."""
-
-    headers: list[tuple[str, str]]  # (name as written, decoded value) of the header fields
-    texts: list[str]
-    links: list[str]
-    hidden: list[str]
-    attachments: list[tuple[str, str]]  # (name of the file, content type) of the MIME parts that are files
-    digest: bytes
-    date: str
-    truncations: int  # bits in the order of ``evidence.TRUNCATIONS``
 
 
 class _Answerer:
@@ -123,15 +110,14 @@ class ReaderCore:
                 lib.vocabulary_forget_rows(vocabulary.pointer)
         return ids, counts, columns
 
-    def read_parts(self, raw: bytes, parts: int) -> MessageParts:
-        """Return the requested parts of one message; ``parts`` is a sum of FIELDS, BODY, DIGEST and DATE."""
+    def read_lists(self, raw: bytes, parts: int) -> tuple[list[list[str]], tuple[np.ndarray, ...]]:
+        """Return the lists of one message by their numbers in core/interface.h, and the four arrays of ``_read``.
+
+        ``parts`` is a sum of FIELDS, BODY, DIGEST and DATE. A part that was not requested is empty.
+        """
         with locked(self):
-            _, digests, dates, truncations = self._read([raw], ffi.NULL, parts)
-            fields, texts, links, hidden, files = map(self._list, range(5))
-        headers = list(zip(fields[::2], fields[1::2]))
-        attachments = list(zip(files[::2], files[1::2]))
-        date, bits = dates[0].decode(), int(truncations[0])
-        return MessageParts(headers, texts, links, hidden, attachments, digests.tobytes(), date, bits)
+            columns = self._read([raw], ffi.NULL, parts)
+            return list(map(self._list, range(5))), columns
 
     def _list(self, number: int) -> list[str]:
         """Return a list of strings of the message; ``message_list`` in core/interface.h has the numbers."""

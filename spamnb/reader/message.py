@@ -82,16 +82,17 @@ class Reader(ReaderCore):
             columns["digests"] = digests
         return Rows.of_cells(vocabulary, lengths, ids, counts, **columns)
 
-    def parse(self, raw: bytes) -> Message:
-        parts = self.read_parts(raw, FIELDS | BODY | DIGEST)
+    def parse(self, raw: bytes, parts: int = FIELDS | BODY | DIGEST) -> Message:
+        """Return a message with these parts; a part that is not requested is empty."""
+        (fields, texts, links, hidden, files), (_, digests, _, truncations) = self.read_lists(raw, parts)
         return Message(
-            headers=tuple(parts.headers),
-            texts=tuple([text.translate(_CONTROLS) for text in parts.texts]),
-            links=tuple(parts.links),
-            hidden="\n".join(parts.hidden).translate(_CONTROLS),
-            attachments=tuple(parts.attachments),
-            truncations=_names_of_bits(TRUNCATIONS, parts.truncations),
-            digest=parts.digest,
+            headers=tuple(zip(fields[::2], fields[1::2])),
+            texts=tuple([text.translate(_CONTROLS) for text in texts]),
+            links=tuple(links),
+            hidden="\n".join(hidden).translate(_CONTROLS),
+            attachments=tuple(zip(files[::2], files[1::2])),
+            truncations=_names_of_bits(TRUNCATIONS, int(truncations[0])),
+            digest=digests.tobytes(),
         )
 
 
@@ -147,9 +148,9 @@ def parse(raw: bytes) -> Message:
     return _readers.reader.parse(raw)
 
 
-def read_fields(raw: bytes) -> list[tuple[str, str]]:
+def read_fields(raw: bytes) -> tuple[tuple[str, str], ...]:
     """Return (name as written, decoded value) of the header fields in order; the body is not read."""
-    return _readers.reader.read_parts(raw, FIELDS).headers
+    return _readers.reader.parse(raw, FIELDS).headers
 
 
 def read_field(raw: bytes, name: str) -> str:
@@ -163,7 +164,7 @@ def read_field(raw: bytes, name: str) -> str:
 
 def digest(raw: bytes) -> bytes:
     """Return 16 bytes that identify a message, however it is stored."""
-    return _readers.reader.read_parts(raw, DIGEST).digest
+    return _readers.reader.parse(raw, DIGEST).digest
 
 
 def arrival(raw: bytes) -> int | None:
@@ -174,7 +175,8 @@ def arrival(raw: bytes) -> int | None:
     >>> arrival(b"Date: Thu, 22 Aug 102 18:26:25 +0700\n\n"), arrival(b"Subject: Date: unknown\n\n")
     (1030015585, None)
     """
-    return parse_date(_readers.reader.read_parts(raw, DATE).date)
+    _, (_, _, dates, _) = _readers.reader.read_lists(raw, DATE)
+    return parse_date(dates[0].decode())
 
 
 _SHORT_YEAR = re.compile(r"([0-9][ -]+[A-Za-z]{3,9}[ -]+)([0-9]{2,3})(?=\s)")
