@@ -146,7 +146,7 @@ static span decode_default(struct arena *arena, span octets, bool names_latin) {
 
 span decode_text(struct reader *reader, span octets, span charset) {
     bool is_default = is_empty(charset) || is_one_of(charset, "utf-8 us-ascii iso-8859-1 windows-1252");
-    if (is_default && find(octets, LITERAL("\x1B$"))) { /* the charset of the text itself, by its escapes */
+    if (is_default && find_byte(octets, '\x1B') && find(octets, LITERAL("\x1B$"))) { /* the charset of the text itself, by its escapes */
         charset = LITERAL("iso-2022-jp");
         is_default = false;
     }
