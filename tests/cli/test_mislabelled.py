@@ -12,6 +12,9 @@ from mail import mail, make_variations, write_folders
 EACH = 300
 MAIL = {"ham": "mail/ham", "spam": "mail/spam"}
 WRONG = {"ham/0100.eml": "spam", "spam/0251.eml": "ham"}  # what these really are
+# The variations whose true class every protocol finds. The spam of number 9000, a Japanese one of few words, is so near
+# the bound on trust (.498 of .5 in a stream) that each change of what a token is decides whether it is listed.
+CLEAR = 9010
 
 
 def dated(messages: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
@@ -24,8 +27,8 @@ def dated(messages: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = write_folders(tmp_path_factory.mktemp("mail"), dated(make_variations(MAIL, EACH)))
     for name, true in WRONG.items():
-        raw = next(raw for label, raw in make_variations(MAIL, 1, 9000, most=0.2) if label == true)
-        fields = f"From: {true}9000@{true}.example\nSubject: \x1b[2J\n".encode()
+        raw = next(raw for label, raw in make_variations(MAIL, 1, CLEAR, most=0.2) if label == true)
+        fields = f"From: {true}{CLEAR}@{true}.example\nSubject: \x1b[2J\n".encode()
         raw = fields + re.sub(rb"(?m)^(From|Subject):.*\n(?:[ \t].*\n)*", b"", raw)
         (root / name).write_bytes(b"Received: by here; Fri, 26 Nov 2004 00:00:00 +0000\n" + raw)
     return root
@@ -49,7 +52,7 @@ def test_messages_in_the_wrong_folder_are_named_with_sender_subject_and_reason(
     for name, true in WRONG.items():
         (at,) = (n for n, line in enumerate(lines) if f"{folder / name}: " in line)
         assert f"labelled {name.split('/')[0]}, looks like {true} (" in lines[at]
-        assert lines[at + 1].startswith(f"    From: {true}9000@{true}.example   Subject: \\x1b[2J")
+        assert lines[at + 1].startswith(f"    From: {true}{CLEAR}@{true}.example   Subject: \\x1b[2J")
         assert lines[at + 2].startswith("    because of ")
 
 
