@@ -71,7 +71,7 @@ def serve_command(
     from spamnb.serve import metrics, service
     from spamnb.serve.connections import Limits
     from spamnb.serve.conversations import Conversations
-    from spamnb.serve.http_wire import HttpWire
+    from spamnb.serve.http_wire import RSPAMD_ROUTES, HttpWire
     from spamnb.serve.spamd_wire import SpamdWire
     from spamnb.serve.users import Models
     from spamnb.serve.workers import Workers
@@ -104,12 +104,12 @@ def serve_command(
         endpoints = [service.Endpoint("listening", spamd_sockets, SpamdWire())]
         if metrics_port is not None:
             sockets = service.listen_tcp("127.0.0.1", metrics_port, "--metrics-port")
-            endpoints.append(
-                service.Endpoint("metrics", sockets, HttpWire(metrics.metrics_routes(conversations.totals)))
-            )
+            routes = metrics.metrics_routes(conversations.totals, conversations.latency)
+            endpoints.append(service.Endpoint("metrics", sockets, HttpWire(routes)))
         if http:
             sockets = [listen_unix(http_path)] if http_path else service.listen_tcp("127.0.0.1", PORT(http), "--http")
-            endpoints.append(service.Endpoint("http", sockets, HttpWire()))
+            routes = {**RSPAMD_ROUTES, **metrics.stat_routes(conversations.totals)}
+            endpoints.append(service.Endpoint("http", sockets, HttpWire(routes, is_local=http_path is None)))
         asyncio.run(service.run(conversations, endpoints))
     finally:
         for socket_path in socket_paths:

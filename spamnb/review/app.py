@@ -28,9 +28,9 @@ from spamnb.journal.journal import Journal
 from spamnb.review import pages
 from spamnb.review.mailboxes import OpenMailboxes
 from spamnb.review.teaching import Outcome, Teacher, describe_missing
+from spamnb.serve.http_wire import LOCAL_HOSTS
 from spamnb.shown_text import pluralize, to_printable
 
-HOSTS = ["127.0.0.1", "localhost"]  # other names are refused, because any site can resolve its name to 127.0.0.1
 MAX_BODY = 65_536  # bytes of a form; a page has 50 check boxes of about 20 bytes
 MAX_FIELDS = 300  # fields of a form; a page has 50 check boxes and a few buttons
 #: Header fields of each reply, which forbid scripts, frames and other sites.
@@ -81,7 +81,7 @@ class Review:
         routes = [static, Mount("/{key}", routes=page_routes), Route("/", self._page(self._list))]
         handlers: dict[Any, Any] = {Refusal: self._refuse, SpamnbError: self._refuse}
         policy = Middleware(BaseHTTPMiddleware, dispatch=_with_policy)
-        hosts = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
+        hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS], www_redirect=False)
         return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy, hosts])
 
     def _check(self, request: Request) -> None:

@@ -37,6 +37,7 @@ class Conversations:
 
     def __init__(self, workers: Workers, log: Callable[..., None], limits: Limits) -> None:
         self.totals: metrics.Totals = defaultdict(float)
+        self.latency = metrics.Latency()
         self._workers, self._log, self._limits = workers, log, limits
         self._connections = Connections(limits)
 
@@ -89,7 +90,8 @@ class Conversations:
         if "method" in log_fields:
             self.totals[metrics.REQUESTS, log_fields["method"]] += 1
             self.totals[metrics.BYTES, ""] += log_fields.get("size", 0)
-            self.totals[metrics.SECONDS, ""] += seconds
+            if "size" in log_fields:  # the others, which have no message, take no time
+                self.latency.add(seconds)
         self._log(event="request", **log_fields, ms=round(1000 * seconds, 2))
 
     async def _handle(
@@ -106,6 +108,8 @@ class Conversations:
             log_fields["user"] = request.user[:MAX_USER]
         if request.reply is not None:
             return request.reply
+        if request.report is not None:
+            return request.report(await asyncio.to_thread(self._workers.describe_model))
         if request.method == "TELL" and not self._workers.may_change:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
         if request.content_length is not None:

@@ -1,6 +1,7 @@
 """HTTP with one request per connection, and the paths of rspamd's protocol that mail servers use.
 
-``POST /checkv2`` classifies a message, ``/learnspam`` and ``/learnham`` learn it, ``GET /ping`` tests the connection.
+``POST /checkv2`` classifies a message, ``/learnspam`` and ``/learnham`` learn it, ``GET /ping`` tests the connection,
+and ``GET /stat`` (`metrics.py`) shows totals.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _STATUS = {
     ExitCode.EX_PROTOCOL: "400 Bad Request",
     ExitCode.EX_TIMEOUT: "408 Request Timeout",
 }
+LOCAL_HOSTS = ("127.0.0.1", "localhost")  # any site can resolve its own name to 127.0.0.1
 _REQUEST_LINE = re.compile(rb"([A-Z]{1,9} /[a-z0-9]{0,20})(?:\?[!-~]*)? HTTP/1\.[01]\Z")
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;.*)?\Z")
 _SPAM_FIELDS = ("X-Spam-Flag", "X-Spam-Level", "X-Spam-Status", "X-Spam-Checker-Version")
@@ -45,15 +47,21 @@ RSPAMD_ROUTES: Routes = {
 
 
 class HttpWire:
-    """HTTP with these ``routes``. The reply for any other request is "404 Not Found"."""
+    """HTTP with these ``routes``. The reply for any other request is "404 Not Found".
 
-    def __init__(self, routes: Routes = RSPAMD_ROUTES) -> None:
-        self._routes = routes
+    With ``is_local`` only requests for one of LOCAL_HOSTS are answered. No web page reaches a Unix socket, which needs
+    no such check.
+    """
+
+    def __init__(self, routes: Routes = RSPAMD_ROUTES, *, is_local: bool = True) -> None:
+        self._routes, self._is_local = routes, is_local
 
     async def read_request(self, client: Client) -> Request | None:
         """Return the client's request; unknown header fields are ignored.
 
-        A request with the header Origin is refused, because it comes from a web page, which may not use the model.
+        A request with the header Origin is refused, because it comes from a web page, which may not use the model. A
+        page sends no Origin to its own host. So a request for a host of another name is refused too, because a site can
+        name this machine as its host.
         """
         line = await client.read_line()
         if line is None:
@@ -65,13 +73,17 @@ class HttpWire:
         if route not in self._routes:
             raise Refusal(ExitCode.EX_USAGE, f"no such request: {route}; the server has {', '.join(self._routes)}")
         headers = await client.read_headers()
+        host = headers.get("host", "").lower()  # each browser sends it, but not each program of HTTP/1.0
+        if self._is_local and host and host.partition(":")[0] not in LOCAL_HOSTS:
+            raise Refusal(ExitCode.EX_PROTOCOL, f"the header Host must be one of {', '.join(LOCAL_HOSTS)}")
         if "origin" in headers:
             raise Refusal(ExitCode.EX_PROTOCOL, "web pages may not use this server")
         if headers.keys() & {"compression", "content-encoding", "key"}:
             raise Refusal(ExitCode.EX_PROTOCOL, "compressed and encrypted messages are not supported")
         length, encoding = parse_length(headers), headers.get("transfer-encoding", "").lower()
         request = self._routes[route](user=headers.get("deliver-to", ""), content_length=length)
-        if request.reply is None and (length is None, encoding) not in ((False, ""), (True, "chunked")):
+        has_message = request.reply is None and request.report is None
+        if has_message and (length is None, encoding) not in ((False, ""), (True, "chunked")):
             raise Refusal(ExitCode.EX_PROTOCOL, "the message needs a Content-Length, or Transfer-Encoding: chunked")
         return request
 

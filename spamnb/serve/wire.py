@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import enum
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from spamnb.classification import Classification
 
@@ -41,6 +41,16 @@ class LostClient(Exception):
     """The connection broke while the server read from it."""
 
 
+class ModelFacts(NamedTuple):
+    """What a report says of the shared model."""
+
+    spam_messages: int  # of the class of spam
+    other_messages: int
+    n_bytes: int  # of the file and its write-ahead log
+    changed_at: float  # Unix time of the last change of the file
+    trained_at: float | None  # Unix time of the training; None if the model was never trained
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A client's request, without the message."""
@@ -52,6 +62,7 @@ class Request:
     label: str = ""  # the class to learn, "ham" or "spam"; empty if there is nothing to learn
     forgets: bool = False
     reply: bytes | None = None  # the whole reply, for a request without a message
+    report: Callable[[ModelFacts], bytes] | None = None  # returns the whole reply, for a request for totals
 
 
 class Client:

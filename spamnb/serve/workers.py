@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import queue
 from collections import defaultdict
 from collections.abc import Callable
+from datetime import datetime
 from itertools import groupby
 
 from spamnb.classification import Classification
@@ -17,6 +19,7 @@ from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import strip_envelope
 from spamnb.serve.batches import Batches, Task
 from spamnb.serve.users import Models
+from spamnb.serve.wire import ModelFacts
 
 # Only the first bytes are searched for the fields of mail software: a search of 8 MB stops all threads for 180 ms.
 MAX_SEARCH_BYTES = 1 << 19
@@ -64,6 +67,24 @@ class Workers:
     async def change(self, task: Task) -> bool:
         """Learn or forget a message, and return whether the model changed."""
         return await self._changing.result(task)
+
+    def describe_model(self) -> ModelFacts:
+        """Return what a report says of the shared model. Wait for a thread that classifies nothing."""
+        models = self._idle_models.get()
+        try:
+            model = models.for_classifying("")
+            totals, meta, path = model.store.totals(), model.store.meta(), model.store.file
+        finally:
+            self._idle_models.put(models)
+        n_spam = sum(int(n) for name, n in zip(totals.classes, totals.documents) if name == model.settings.spam)
+        stats = [os.stat(file) for file in (path, path + "-wal") if os.path.exists(file)]
+        return ModelFacts(
+            spam_messages=n_spam,
+            other_messages=int(totals.documents.sum()) - n_spam,
+            n_bytes=sum(stat.st_size for stat in stats),
+            changed_at=max((stat.st_mtime for stat in stats), default=0.0),
+            trained_at=_unix_time(meta.get("trained_at")),
+        )
 
     def close(self) -> None:
         """Finish the waiting tasks, and close models and journal."""
@@ -140,6 +161,14 @@ def _change_model(model: Classifier, tasks: list[Task]) -> list[bool]:
         else:
             changes += [model.forget(model.learned(task.raw) or "", task.raw) for task in group]
     return changes
+
+
+def _unix_time(text: object) -> float | None:
+    """Return the Unix time of a model's ``trained_at``; None if the model has none, or another program's value."""
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _without_envelope(raw: bytes) -> bytes:

@@ -87,6 +87,40 @@ def test_no_web_page_may_ask_or_teach(serve, model):
         assert classifier.learned(HAM) is None
 
 
+def test_stat_counts_verdicts_lessons_and_the_models_messages(serve, model):
+    server = serve(model, "--http", "0", "--allow-tell")
+    with Classifier.open(model) as classifier:
+        totals = classifier.store.totals()
+        before = dict(zip(totals.classes, map(int, totals.documents)))
+    for raw in (SPAM, SPAM, HAM):
+        assert post(server, "/checkv2", raw)[0] == 200
+    assert post(server, "/learnham", SPAM)[0] == 200
+    status, body = post(server, "/stat", b"", method="GET")
+    told = json.loads(body)
+    assert status == 200 and (told["scanned"], told["spam_count"], told["ham_count"], told["learned"]) == (3, 2, 1, 1)
+    assert told["actions"] == {"add header": 2, "no action": 1} and told["connections"] == 4
+    revisions = {statfile["symbol"]: statfile["revision"] for statfile in told["statfiles"]}
+    assert revisions == {"BAYES_SPAM": before["spam"], "BAYES_HAM": before["ham"] + 1}
+    assert told["total_learns"] == sum(before.values()) + 1
+
+
+@pytest.mark.parametrize("path", ["/ping", "/stat", "/checkv2"])
+def test_a_page_whose_name_leads_to_this_machine_gets_no_answer(asked: Server, path: str):
+    for host, is_answered in {
+        "127.0.0.1": True,
+        f"localhost:{port_of(asked)}": True,
+        "LOCALHOST": True,
+        "": True,  # as programs of HTTP/1.0 send it
+        "site.example": False,
+        f"site.example:{port_of(asked)}": False,
+        "127.0.0.1.site.example": False,
+        "localhost.site.example:80": False,
+    }.items():
+        status, body = post(asked, path, HAM, "POST" if path == "/checkv2" else "GET", Host=host)
+        assert (status == 200) == is_answered, host
+        assert is_answered or "Host" in json.loads(body)["error"]
+
+
 @pytest.mark.parametrize(
     ("request_", "status"),
     [
@@ -135,7 +169,7 @@ def test_a_unix_socket_answers_and_is_removed(serve, model, tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600 and not server.addresses  # and port 783 is left alone
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(path))
-        client.sendall(b"POST /checkv2 HTTP/1.0\r\nContent-Length: %d\r\n\r\n" % len(SPAM) + SPAM)
+        client.sendall(b"POST /checkv2 HTTP/1.0\r\nHost: any\r\nContent-Length: %d\r\n\r\n" % len(SPAM) + SPAM)
         assert json.loads(receive(client).partition(b"\r\n\r\n")[2])["action"] == "add header"
     assert server.stop() == 0 and not path.exists()
 
@@ -161,3 +195,6 @@ def test_rspamc_checks_and_teaches(serve, model):
     with Classifier.open(model) as classifier:
         assert (classifier.learned(HAM), classifier.learned(SPAM)) == ("spam", "ham")
     assert "already learned as this class" in run("learn_ham", raw=SPAM).stdout
+    told = run("stat", raw=b"").stdout
+    assert "Messages scanned: 4\n" in told and "Messages treated as spam: 2, 50.00%\n" in told
+    assert "Messages learned: 2\n" in told and "Statfile: BAYES_SPAM type: spamnb; " in told

@@ -119,7 +119,7 @@ def metrics_of(server: Server) -> dict[str, float]:
     with urllib.request.urlopen(metrics_url(server) + "/metrics", timeout=120) as reply:
         assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
         families = list(text_string_to_metric_families(reply.read().decode("ascii")))
-    assert all(family.type in ("counter", "gauge") for family in families)
+    assert all(family.type in ("counter", "gauge", "histogram") for family in families)
     samples = [sample for family in families for sample in family.samples]
     return {" ".join([sample.name, *sample.labels.values()]): sample.value for sample in samples}
 
@@ -136,7 +136,14 @@ def test_metrics_are_totals(serve, model):
     assert counts["spamnb_verdicts_total spam"] == 20 and counts["spamnb_verdicts_total ham"] == 5
     assert counts["spamnb_refusals_total EX_PROTOCOL"] == counts["spamnb_model_changes_total"] == 1
     assert counts["spamnb_message_bytes_total"] == 21 * len(SPAM) + 5 * len(HAM)
-    assert counts["spamnb_request_seconds_total"] > 0
+    assert counts["spamnb_request_seconds_count"] == counts["spamnb_request_seconds_bucket +Inf"] == 26
+    assert 0 < counts["spamnb_request_seconds_sum"] < 26 * 10
+    buckets = [counts[name] for name in counts if name.startswith("spamnb_request_seconds_bucket")]
+    assert buckets == sorted(buckets) and len(buckets) < 20
+    assert counts["process_resident_memory_bytes"] == pytest.approx(server.memory(), rel=0.2)
+    files = [path for path in (model, model.with_name(model.name + "-wal")) if path.exists()]
+    assert counts["spamnb_model_bytes"] == sum(path.stat().st_size for path in files)
+    assert counts["spamnb_model_changed_timestamp_seconds"] == max(path.stat().st_mtime for path in files)
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(metrics_url(server) + "/", timeout=120)
 
