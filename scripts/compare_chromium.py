@@ -84,9 +84,9 @@ class Agreement:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def __str__(self) -> str:
-        visible, hidden = self.visible_read / max(self.visible, 1), self.hidden_read / max(self.hidden, 1)
+        visible, hidden = self.visible_read / max(self.visible, 1), self.hidden_read / max(self.doubtful, 1)
         return (
-            f"visible characters {self.visible}, read as visible {100 * visible:.3f} %; hidden {self.hidden},"
+            f"visible characters {self.visible}, read as visible {100 * visible:.3f} %; hidden {self.doubtful},"
             f" not read as visible {100 * hidden:.3f} %; of low contrast {self.low_contrast}"
         )
 
@@ -217,7 +217,7 @@ def paint(page: Page, html: bytes, path: Path) -> list[tuple[str, list[str], int
 def compare(nodes: list[tuple[str, list[str], int]], page: Message) -> Agreement:
     """Compare Chromium's text nodes with the reader's visible and hidden text, which have the same order."""
     agreement = Agreement()
-    texts = [characters("".join(page.texts)), characters(page.hidden)]
+    texts = [characters("".join(page.texts)), characters(page.doubtful)]
     positions = [0, 0]  # in the two texts
     for data, around, contrast in nodes:
         text = characters(data)
@@ -245,7 +245,7 @@ def compare(nodes: list[tuple[str, list[str], int]], page: Message) -> Agreement
                 reading = "hidden" if which == 1 else "absent"
                 agreement.missed.append(f"{contrast} <{'<'.join(around[:3])}> {reading}: {data.strip()}")
         else:
-            agreement.hidden += len(text)
+            agreement.doubtful += len(text)
             agreement.hidden_read += len(text) * (which != 0)
             if which == 0:
                 agreement.leaked.append(f"{contrast} <{'<'.join(around[:3])}>: {data.strip()}")

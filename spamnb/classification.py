@@ -69,6 +69,8 @@ class Classification(NamedTuple):
         The log-odds of spam above which the verdict is spam, in nats.
     sender : Evidence or None
         The entry of the people file for the sender, and its weight. None if the sender is not in the file.
+    has_doubtful_text : bool
+        Whether the message has words that may be hidden, and that are not shown elsewhere.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class Classification(NamedTuple):
     spam: str = "spam"
     threshold: float = 0.0
     sender: Evidence | None = None
+    has_doubtful_text: bool = False
 
     @property
     def is_spam(self) -> bool:

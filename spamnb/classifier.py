@@ -266,7 +266,7 @@ class Classifier:
             raws = [to_raw_message(each) for each in batch if not isinstance(each, ReadMessage)]
             if len(raws) < len(batch):
                 return self._classify_read(self._read_all(batch), n_evidence, of_spam, uncalibrated)
-            rows = self._reader.read(raws, self.store.vocabulary, identify=False)
+            rows = self._reader.read(raws, self.store.vocabulary, identify=False, doubtful=True)
             return self._classify(rows.compact(), n_evidence, of_spam, uncalibrated)
 
     def classify_rows(self, rows: Rows, n_evidence: int | None = None) -> list[Classification]:
@@ -324,6 +324,8 @@ class Classifier:
             log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
         uncalibrated_rows = batch.uncalibrated().tolist() if uncalibrated else [()] * n
         results, wanted = [], n_evidence != 0
+        n_doubtful = np.append(0, np.cumsum(rows.doubt))[rows.indptr]
+        has_doubtful_text = (np.diff(n_doubtful) > 0).tolist()
         for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
             label = int(column[i]) if of_spam else None
             evidence, corrections = batch.evidence(i, probabilities[i], n_evidence, label) if wanted else ([], ())
@@ -340,6 +342,7 @@ class Classifier:
                     corrections,
                     spam,
                     threshold,
+                    has_doubtful_text=has_doubtful_text[i],
                 )
             )
         return results
@@ -448,7 +451,7 @@ class Classifier:
         results: list[Learned] = []
         with self.store.writing():
             self._follow()
-            batch = list(map(_Labelled, labels, self._read_all(messages), classifications or repeat(None)))
+            batch = list(map(_without_doubt, labels, self._read_all(messages), classifications or repeat(None)))
             size = len(batch)
             while len(results) < len(batch):
                 size = min(size, 1 + int(MAX_PART * self.store.totals().documents.sum()))
@@ -526,7 +529,7 @@ class Classifier:
         """
         with self.store.writing():
             self._follow()
-            read = self._read(message)
+            read = self._read(message).plain()
             learned = read_learned(self.store, read.digest)
             if learned is None or learned.label != label:
                 return False
@@ -549,6 +552,12 @@ class Classifier:
         if not messages or len(self.store.totals().classes) < 2:
             return {}
         return dict(zip((message.digest for message in messages), self._classify_read(messages)))
+
+
+def _without_doubt(label: str, message: ReadMessage, classification: Classification | None) -> _Labelled:
+    """Return a message to learn, without doubtful tokens, and its classification if that needed no doubtful tokens."""
+    plain = message.plain()
+    return _Labelled(label, plain, classification if plain is message else None)
 
 
 def _scores(label: str, classification: Classification | None) -> dict[str, float]:

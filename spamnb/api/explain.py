@@ -67,15 +67,16 @@ class Explanation(Report):
         Returns
         -------
         dict
-            The keys are verdict, probabilities {class: p}, log_odds, enough, truncations, and evidence [{token, weight,
-            messages: {class: n}, correction}]. The correction is the part of the weight that corrects naive Bayes.
+            The keys are verdict, probabilities {class: p}, log_odds, enough, truncations, has_doubtful_text, and
+            evidence [{token, weight, messages: {class: n}, correction}]. The correction is the part of the weight that
+            corrects naive Bayes.
 
         Examples
         --------
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> list(spamnb.explain(b"Subject: offer", "model.spamnb").to_dict())
-        ['verdict', 'probabilities', 'log_odds', 'enough', 'truncations', 'evidence']
+        ['verdict', 'probabilities', 'log_odds', 'enough', 'truncations', 'has_doubtful_text', 'evidence']
         """
         result = self.classification
         classes = self.totals.classes
@@ -91,6 +92,7 @@ class Explanation(Report):
             "log_odds": result.log_odds,
             "enough": result.enough,
             "truncations": list(result.truncations),
+            "has_doubtful_text": result.has_doubtful_text,
             "evidence": evidence,
         }
 
@@ -126,6 +128,7 @@ class Explanation(Report):
         cause = reason_for_unsure(self.totals.classes, result.enough)
         lines += [f"  {cause}"] if cause else []
         lines += [f"  not read: {truncation}" for truncation in result.truncations]
+        lines += ["  hidden or doubtful text: not counted as good"] * result.has_doubtful_text
         if len(self.totals.classes) < 2:
             return "\n".join(lines)
         if not result.evidence:

@@ -1,4 +1,4 @@
-/* The tokens of header fields, links, HTML, hidden text and parts. spamnb/reader/evidence.py defines how each header
+/* The tokens of header fields, links, HTML and parts. spamnb/reader/evidence.py defines how each header
  * field is read. */
 #include "reader.h"
 
@@ -122,19 +122,16 @@ void add_evidence(struct reader *reader) {
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
         if (message->tags[tag])
             add_token(reader, LITERAL("html:tag:"), TAGS[tag].name);
-    if (message->hidden.count)
+    if (message->has_doubtful_page)
         add_token(reader, LITERAL("html:"), LITERAL("hidden"));
     for (size_t i = 0; i < message->leaves.count; i++)
         add_part(reader, &message->leaves.items[i]);
-    struct word_rule hidden = {LITERAL("hidden:"), WORD_PARTS};
-    for (size_t i = 0; i < message->hidden.count; i++)
-        add_words(reader, &hidden, message->hidden.items[i]);
 }
 
 void add_truncations(struct reader *reader) {
     static const char *const NAMES[] = {"headers", "html", "links", "parts", "text", "names", "tokens", "pdf", "smime",
                                         "tnef"};
-    reader->message.tokens_left = COUNT_OF(NAMES);
+    reader->message.tokens_left += COUNT_OF(NAMES);
     for (size_t i = 0; i < COUNT_OF(NAMES); i++)
         if (reader->message.truncations >> i & 1)
             add_token(reader, LITERAL("truncated:"), span_of_text(NAMES[i]));

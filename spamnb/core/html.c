@@ -1,17 +1,19 @@
-/* HTML -> shown text, hidden text, URLs and tags.
+/* HTML -> plain text, doubtful text, URLs and tags.
  *
- * read_html reads a page in one pass, by the tokenization rules of the HTML standard, with a stack of open elements and
- * without a tree. It writes the text after it has read the whole page, because style sheets may follow the text that
- * they hide.
+ * read_html reads a page in one pass, by the rules of the HTML standard, with a stack of open elements and without a
+ * tree. It writes the text after it has read the whole page, because style sheets may follow the text that they hide.
  */
 #include "reader.h"
 
 enum {
     MAX_TAGS = 50000, /* of a message; ordinary mail: 7,106. 1 MB of end tags takes 57 ms; without the bound, 277 ms */
     MAX_OPEN_ELEMENTS = 512, /* nested deeper, elements are not opened, as in browsers */
+    MAX_NODES = 1 << 17, /* of a document: this many take 8 MB; ordinary mail: TODO */
+    MAX_FORMATTING = 64, /* formatting elements that may be opened again; ordinary mail: TODO */
     MAX_URLS = 1000, /* of a message; ordinary mail: 312. 1 MB of links would have 30,000 tokens of hosts */
     MAX_PIECES = 1 << 17, /* pieces of a document: this many take 5 MB; ordinary mail: 7,149 */
-    MAX_META = 100, /* "url" and "dark" must begin in these bytes of a meta element's content; ordinary mail: in 4 */
+    MAX_PARTS_BYTES = 128, /* of the plain parts of a word: more than any word that is counted */
+    MAX_META = 100, /* "url" must begin in these bytes of a meta element's content; ordinary mail: in 4 */
     MAX_PRESCAN = 2048, /* bytes before the declaration of a charset; ordinary mail: 1,067. Browsers read 1,024 */
     MAX_CHARSET = 40, /* bytes of a charset's name (RFC 2978) */
 };
@@ -31,7 +33,14 @@ struct element {
     unsigned tag;
     uint32_t node;
     uint16_t paragraph; /* index of the open p element that a new block would close; 0 if there is none */
-    bool is_dropped;    /* text in the element is not shown, and is read only if there are too many tags */
+};
+
+/* A formatting element. If a block closes it, browsers open it again before the next text. An item without a tag is the
+ * beginning of a cell, in which outer formatting is not opened again. */
+struct formatting {
+    unsigned tag;
+    uint32_t node;
+    bool is_open;
 };
 
 /* TEXT: its character references are resolved when it is written. PLAIN_TEXT has no references. The others have no
@@ -52,18 +61,17 @@ struct document {
     struct attributes page_attributes[2]; /* of the elements html and body */
     LIST(struct node) nodes;
     LIST(struct piece) pieces;
-    span_list written_texts; /* shown texts in their order: texts written early, the rest, and the titles */
-    span_list titles; /* texts of title elements, which mail readers do not show */
-    bool has_hidden; /* a piece is hidden */
+    span_list doubtful_texts;
+    LIST(struct formatting) formatting; /* the formatting elements that no end tag has closed */
+    bool is_lost; /* all text of the page is doubtful, because a bound was reached or a sheet is not understood */
     struct element stack[MAX_OPEN_ELEMENTS + 1]; /* open elements, the outermost first */
     size_t depth;
     uint16_t counts[N_TAGS]; /* numbers of open elements, by tag */
 };
 
-/* MOVED_NODE: the node of text that is in a table but in no cell. Browsers show such text before the table, so the
- * style of the text is unknown and does not hide it. MAY_END: the control character in shown text that marks where a word may
- * end. */
-enum { MOVED_NODE = 2, MAY_END = 1 };
+/* DOUBTFUL_NODE: the node of text that is doubtful whatever its element is, such as text that is in a table but in no
+ * cell: browsers show it before the table. MAY_END: the control character in a text that marks where a word may end. */
+enum { DOUBTFUL_NODE = 2, MAY_END = 1 };
 
 static struct element *top_of(struct document *d) { return &d->stack[d->depth - 1]; }
 
@@ -85,19 +93,29 @@ static void add_node(struct document *d, size_t at, struct node node) {
     element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
     element->node = (uint32_t)d->nodes.count;
     bool is_moved = at && contains_cells(&d->stack[at - 1]) && !is_table_part(element->tag);
-    node.parent = is_moved ? MOVED_NODE : at ? d->stack[at - 1].node : 0;
+    node.parent = is_moved ? DOUBTFUL_NODE : at ? d->stack[at - 1].node : 0;
     *LIST_ADD(d->arena, &d->nodes) = node;
 }
 
-/* Closes the element at this index of the stack, and all elements inside; closes nothing at 0. If formatting inside was
- * not closed by its own end tag, browsers open the formatting again. This parser does not, so the page is in doubt: all
- * its text counts as shown. */
+/* Forgets the formatting elements of a cell. */
+static void end_cell(struct document *d) {
+    while (d->formatting.count && d->formatting.items[--d->formatting.count].tag)
+        continue;
+}
+
+/* Closes the element at this index of the stack, and all elements inside; closes nothing at 0. */
 static void pop_to(struct document *d, size_t at) {
     while (at > 1 && d->depth > at) {
-        unsigned tag = d->stack[--d->depth].tag;
-        d->counts[tag]--;
-        if (d->depth > at && TAGS[tag].kind == FORMATTING)
-            d->sheet.is_in_doubt = true;
+        const struct element *element = &d->stack[--d->depth];
+        const struct tag *tag = &TAGS[element->tag];
+        d->counts[element->tag]--;
+        if (tag->flags & IS_BARRIER && tag->kind != TABLE)
+            end_cell(d);
+        for (size_t i = d->formatting.count; tag->kind == FORMATTING && i-- > 0;)
+            if (d->formatting.items[i].node == element->node) {
+                d->formatting.items[i].is_open = false;
+                break;
+            }
     }
 }
 
@@ -118,21 +136,115 @@ static size_t find_open(const struct document *d, unsigned tag, span name) {
     return 0;
 }
 
-static void push(struct document *d, unsigned tag, span name, const struct attributes *attributes) {
+static void push(struct document *d, struct node node) {
     if (d->depth >= MAX_OPEN_ELEMENTS)
         return;
-    d->stack[d->depth] = (struct element){.tag = tag, .is_dropped = top_of(d)->is_dropped};
-    d->counts[tag]++;
-    uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
-    add_node(d, d->depth++, (struct node){.tag = tag, .name = name, .hash = hash, .attributes = attributes});
+    if (d->nodes.count >= MAX_NODES) {
+        d->is_lost = true;
+        return;
+    }
+    const struct tag *tag = &TAGS[node.tag];
+    d->stack[d->depth] = (struct element){.tag = node.tag};
+    d->counts[node.tag]++;
+    add_node(d, d->depth++, node);
+    if (tag->flags & IS_BARRIER && tag->kind != TABLE)
+        *LIST_ADD(d->arena, &d->formatting) = (struct formatting){0};
 }
 
-/* Handles the end tag of formatting. If blocks are open inside the formatting, browsers end the formatting in these
- * blocks, too. This parser does not, so the page is in doubt. */
+/* Returns whether two nodes are elements of one tag with the same style. */
+static bool is_same_formatting(const struct node *node, const struct node *other) {
+    const struct attributes *a = node->attributes, *b = other->attributes;
+    if (node->tag != other->tag || !a != !b || (a && a->present != b->present))
+        return false;
+    for (int i = 0; a && i < N_STYLE_ATTRIBUTES; i++)
+        if (a->present >> i & 1 && !is_same(a->values[i], b->values[i]))
+            return false;
+    return true;
+}
+
+/* Notes that the innermost element is formatting. As in browsers, no more than three such elements are opened again. */
+static void begin_formatting(struct document *d) {
+    uint32_t node = top_of(d)->node;
+    size_t n_same = 0, n = 0, i = d->formatting.count;
+    for (; i-- > 0 && d->formatting.items[i].tag; n++)
+        if (is_same_formatting(&d->nodes.items[d->formatting.items[i].node], &d->nodes.items[node]) && ++n_same == 3)
+            break;
+    if (n_same == 3) {
+        memmove(&d->formatting.items[i], &d->formatting.items[i + 1],
+                (--d->formatting.count - i) * sizeof *d->formatting.items);
+    } else if (n >= MAX_FORMATTING) {
+        d->is_lost = true;
+        return;
+    }
+    *LIST_ADD(d->arena, &d->formatting) = (struct formatting){top_of(d)->tag, node, true};
+}
+
+/* Opens the formatting elements again that a block has closed. */
+static void reopen_formatting(struct document *d) {
+    size_t i = d->formatting.count;
+    if (!i || d->formatting.items[i - 1].is_open || contains_cells(top_of(d)))
+        return;
+    while (i > 0 && d->formatting.items[i - 1].tag && !d->formatting.items[i - 1].is_open)
+        i--;
+    for (; i < d->formatting.count && !d->is_lost; i++) {
+        struct formatting *formatting = &d->formatting.items[i];
+        size_t depth = d->depth;
+        struct node node = d->nodes.items[formatting->node];
+        node.style = NULL;
+        push(d, node);
+        if (d->depth == depth)
+            return;
+        formatting->node = top_of(d)->node;
+        formatting->is_open = true;
+    }
+}
+
+/* Ends formatting in which blocks are open: these blocks go on without it. at: the index of the formatting element. */
+static void take_out(struct document *d, size_t at) {
+    size_t depth = d->depth;
+    d->counts[d->stack[at].tag]--;
+    d->depth = at;
+    for (size_t i = at + 1; i < depth; i++) {
+        struct element element = d->stack[i];
+        unsigned kind = TAGS[element.tag].kind;
+        if (TAGS[element.tag].flags & IS_INLINE && kind != FORMATTING) {
+            d->counts[element.tag]--;
+            continue;
+        }
+        d->stack[d->depth] = element;
+        struct node node = d->nodes.items[element.node];
+        node.style = NULL;
+        add_node(d, d->depth, node);
+        for (size_t k = d->formatting.count; kind == FORMATTING && k-- > 0;)
+            if (d->formatting.items[k].node == element.node)
+                d->formatting.items[k].node = d->stack[d->depth].node;
+        d->depth++;
+    }
+    d->is_lost = d->is_lost || d->nodes.count >= MAX_NODES;
+}
+
+/* Handles the end tag of formatting as browsers do (the adoption agency algorithm of the HTML standard). */
 static void end_formatting(struct document *d, unsigned tag, span name) {
-    size_t at = find_open(d, tag, name);
-    pop_to(d, at);
-    d->sheet.is_in_doubt = d->sheet.is_in_doubt || (!at && d->counts[tag]);
+    size_t i = d->formatting.count;
+    while (i > 0 && d->formatting.items[i - 1].tag && d->formatting.items[i - 1].tag != tag)
+        i--;
+    if (!i || !d->formatting.items[i - 1].tag) {
+        pop_to(d, find_open(d, tag, name));
+        return;
+    }
+    struct formatting formatting = d->formatting.items[--i];
+    size_t at = d->depth - 1;
+    bool has_block = false;
+    for (; formatting.is_open && d->stack[at].node != formatting.node; at--) {
+        if (TAGS[d->stack[at].tag].flags & IS_BARRIER || at <= 2)
+            return; /* a table is open in the formatting */
+        has_block = has_block || !(TAGS[d->stack[at].tag].flags & IS_INLINE);
+    }
+    memmove(&d->formatting.items[i], &d->formatting.items[i + 1], (--d->formatting.count - i) * sizeof *d->formatting.items);
+    if (has_block && d->nodes.count < MAX_NODES)
+        take_out(d, at);
+    else if (formatting.is_open)
+        pop_to(d, at);
 }
 
 /* Closes the open item of a list before the next item of this list. */
@@ -174,13 +286,12 @@ static bool close_for_table_part(struct document *d, unsigned kind) {
     return at > 2;
 }
 
-/* Returns whether the message has more than MAX_TAGS tags. Then the page is in doubt, because elements are not
- * opened. */
+/* Returns whether the message has more than MAX_TAGS tags. Then elements are not opened, and the text is doubtful. */
 static bool has_too_many_tags(struct document *d) {
     if (d->reader->message.n_tags <= MAX_TAGS)
         return false;
     d->reader->message.truncations |= TRUNCATED_HTML;
-    return d->sheet.is_in_doubt = true;
+    return d->is_lost = true;
 }
 
 /* Adds the attributes of an html or body tag to the page, except attributes that the page already has. */
@@ -217,9 +328,16 @@ static void start_element(struct document *d, unsigned tag, span name, const str
         pop_to(d, top_of(d)->paragraph);
         if (kind == HEADING && TAGS[top_of(d)->tag].kind == HEADING)
             pop_to(d, d->depth - 1);
-    } else if (tag == TAG_A && d->counts[tag])
-        end_formatting(d, tag, name);
-    push(d, tag, name, attributes);
+    } else {
+        if (tag == TAG_A && d->counts[tag])
+            end_formatting(d, tag, name);
+        reopen_formatting(d);
+    }
+    size_t depth = d->depth;
+    uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
+    push(d, (struct node){.tag = tag, .name = name, .hash = hash, .attributes = attributes});
+    if (kind == FORMATTING && d->depth > depth)
+        begin_formatting(d);
 }
 
 static void end_element(struct document *d, unsigned tag, span name) {
@@ -253,22 +371,13 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     if (node->style)
         return node->style;
     const struct style *parent = number ? style_of(d, node->parent) : &FIRST_STYLE;
-    unsigned flags = TAGS[node->tag].flags;
-    bool may_differ = node->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || node->tag == TAG_MARK ||
-                  node->tag == TAG_TABLE;
+    bool may_differ = node->attributes || d->sheet.n_rules || TAGS[node->tag].flags & (IS_CONTROL | IS_DOUBTFUL | HAS_STYLE);
     node->style = may_differ ? element_style(&d->sheet, parent, node->tag, node->name, node->attributes) : parent;
     return node->style;
 }
 
-/* Computes the styles of all pieces. Must precede the last write_pieces, because a style may put the page in doubt. */
-static void make_styles(struct document *d) {
-    d->sheet.page = style_of(d, 1);
-    for (size_t i = 0; i < d->pieces.count; i++)
-        d->has_hidden = style_of(d, d->pieces.items[i].node)->is_hidden || d->has_hidden;
-}
-
-static bool is_hidden(struct document *d, const struct piece *piece) {
-    return !d->sheet.is_in_doubt && style_of(d, piece->node)->is_hidden;
+static bool is_doubtful(struct document *d, const struct piece *piece) {
+    return d->is_lost || style_of(d, piece->node)->is_doubtful;
 }
 
 /* Returns whether an element has a style or class attribute, which may put space around its text. */
@@ -276,41 +385,131 @@ static bool may_add_space(const struct node *node) {
     return node->attributes && node->attributes->present & STYLE_OR_CLASS;
 }
 
-/* Returns the shown text, or the hidden text, of all pieces. In shown text, a hidden piece of spaces is a space,
- * because it separates words. */
-static span write_pieces(struct document *d, bool wants_hidden) {
+static bool is_in_word(const struct writer *writer) { return writer->at > writer->begin && !is_space(writer->at[-1]); }
+
+/* Writes a piece with text after the piece of the node last. */
+static void put_piece(struct document *d, struct writer *writer, const struct piece *piece, uint32_t *last) {
+    const struct node *node = &d->nodes.items[piece->node], *before = &d->nodes.items[*last];
+    if (node != before && is_in_word(writer) && (may_add_space(node) || may_add_space(before)))
+        put_byte(writer, MAY_END);
+    *last = piece->node;
+    if (piece->kind == TEXT)
+        put_resolved(writer, piece->text, false);
+    else
+        put_span(writer, piece->text);
+}
+
+/* Writes the mark of a piece without text, and returns whether the piece has none. */
+static bool put_end(struct writer *writer, const struct piece *piece) {
+    if (piece->kind != END_OF_WORD && piece->kind != MAYBE_END)
+        return false;
+    if (is_in_word(writer))
+        put_byte(writer, piece->kind == END_OF_WORD ? '\n' : MAY_END);
+    return true;
+}
+
+/* Returns the plain text of all pieces. A word ends at doubtful text. */
+static span write_plain(struct document *d) {
     struct writer writer = writer_open(d->arena, size_of(first_bytes(d->html, MAX_TEXT)));
     uint32_t last = 0;
     for (size_t i = 0; i < d->pieces.count; i++) {
         const struct piece *piece = &d->pieces.items[i];
-        const struct node *node = &d->nodes.items[piece->node], *before = &d->nodes.items[last];
-        bool is_in_word = writer.at > writer.begin && !is_space(writer.at[-1]);
-        if (piece->kind == END_OF_WORD) {
-            if (is_in_word && (d->sheet.is_in_doubt || !(node->style->flags & IS_GONE)))
-                put_byte(&writer, '\n');
-        } else if (piece->kind == MAYBE_END) {
-            if (is_in_word)
-                put_byte(&writer, MAY_END);
-        } else if (wants_hidden == is_hidden(d, piece)) {
-            if (is_in_word && node != before && (may_add_space(node) || may_add_space(before)))
-                put_byte(&writer, MAY_END);
-            if (piece->kind == TEXT)
-                put_resolved(&writer, piece->text, false);
-            else
-                put_span(&writer, piece->text);
-            last = piece->node;
-        } else if (is_in_word && !wants_hidden && !is_empty(piece->text) && shows_nothing(d->reader, piece->text))
-            put_byte(&writer, ' ');
+        if (is_doubtful(d, piece)) {
+            if (is_in_word(&writer))
+                put_byte(&writer, piece->kind == MAYBE_END ? MAY_END : '\n');
+        } else if (!put_end(&writer, piece))
+            put_piece(d, &writer, piece, &last);
     }
     return writer_close(&writer);
 }
 
-/* Adds a piece. If there are MAX_PIECES already, they are written first. Then the page is in doubt, because style
- * sheets that follow could hide the written text. */
+/* The word at the end of a doubtful text that is being written. */
+struct last_word {
+    size_t begin;         /* where the word begins in the text */
+    bool is_doubtful;     /* a part of the word is */
+    size_t n_parts, size; /* plain parts of the word, and their bytes */
+    uint8_t parts[MAX_PARTS_BYTES];
+};
+
+static void add_part(struct last_word *word, span part) {
+    part = first_bytes(part, MAX_PARTS_BYTES - word->size);
+    memcpy(word->parts + word->size, part.at, size_of(part));
+    word->size += size_of(part);
+    word->n_parts += !is_empty(part);
+}
+
+/* Ends the last word. A plain word is removed. After a doubtful word, its plain parts are written as one word, because
+ * people see this word if the other parts are hidden. */
+static void end_word(struct writer *writer, struct last_word *word) {
+    if (!word->is_doubtful)
+        writer->at = writer->begin + word->begin;
+    else {
+        put_byte(writer, '\n');
+        if (word->n_parts > 1) {
+            put_span(writer, truncate_text(span_of(word->parts, word->size), word->size));
+            put_byte(writer, '\n');
+        }
+    }
+    word->begin = (size_t)(writer->at - writer->begin);
+    word->is_doubtful = false;
+    word->n_parts = word->size = 0;
+}
+
+/* Writes a plain piece, of which only the parts of doubtful words stay. */
+static void put_plain_parts(struct document *d, struct writer *writer, struct last_word *word,
+                            const struct piece *piece, uint32_t *last_node) {
+    size_t begin = (size_t)(writer->at - writer->begin);
+    put_piece(d, writer, piece, last_node);
+    span text = span_between(writer->begin + begin, writer->at), first = text, last = text;
+    while (first.at < first.end && !is_space(*first.at))
+        first.at++;
+    add_part(word, span_between(text.at, first.at));
+    if (first.at == text.end)
+        return;
+    while (!is_space(last.end[-1]))
+        last.end--;
+    last = span_between(last.end, text.end);
+    last.at += size_of(last) > MAX_PARTS_BYTES ? size_of(last) - MAX_PARTS_BYTES : 0;
+    while (last.at < last.end && (*last.at & 0xC0) == 0x80)
+        last.at++;
+    uint8_t copy[MAX_PARTS_BYTES];
+    size_t size = size_of(last);
+    memcpy(copy, last.at, size);
+    writer->at = (uint8_t *)first.at;
+    end_word(writer, word);
+    put_span(writer, span_of(copy, size));
+    add_part(word, span_of(copy, size));
+}
+
+/* Returns the doubtful text of all pieces, with the plain parts of words that contain doubtful text. */
+static span write_doubtful(struct document *d) {
+    struct writer writer = writer_open(d->arena, 4096);
+    struct last_word word;
+    uint32_t last = 0;
+    word.begin = word.n_parts = word.size = 0;
+    word.is_doubtful = false;
+    for (size_t i = 0; i < d->pieces.count; i++) {
+        const struct piece *piece = &d->pieces.items[i];
+        bool is_last_of_word =
+            i + 1 == d->pieces.count || (piece[1].kind == END_OF_WORD && !is_doubtful(d, &piece[1]));
+        if (is_doubtful(d, piece)) {
+            word.is_doubtful = true;
+            if (!put_end(&writer, piece))
+                put_piece(d, &writer, piece, &last);
+        } else if (piece->kind == END_OF_WORD)
+            end_word(&writer, &word);
+        else if (!put_end(&writer, piece) && (word.is_doubtful || !is_last_of_word))
+            put_plain_parts(d, &writer, &word, piece, &last);
+    }
+    end_word(&writer, &word);
+    return writer_close(&writer);
+}
+
+/* Adds a piece. If there are MAX_PIECES already, the page is lost, and they are written first. */
 static void add_piece(struct document *d, struct piece piece) {
     if (d->pieces.count == MAX_PIECES) {
-        d->sheet.is_in_doubt = true;
-        *LIST_ADD(d->arena, &d->written_texts) = write_pieces(d, false);
+        d->is_lost = true;
+        *LIST_ADD(d->arena, &d->doubtful_texts) = write_doubtful(d);
         d->pieces.count = 0;
     }
     *LIST_ADD(d->arena, &d->pieces) = piece;
@@ -319,23 +518,27 @@ static void add_piece(struct document *d, struct piece piece) {
 static void add_text(struct document *d, enum piece_kind kind, span text) {
     if (is_empty(text))
         return;
-    const struct element *top = top_of(d);
-    bool is_moved = contains_cells(top) && !shows_nothing(d->reader, text);
-    if (!top->is_dropped || has_too_many_tags(d))
-        add_piece(d, (struct piece){text, is_moved ? MOVED_NODE : top->node, kind});
+    bool is_moved = contains_cells(top_of(d)) && !shows_nothing(d->reader, text);
+    if (!is_moved)
+        reopen_formatting(d);
+    add_piece(d, (struct piece){text, is_moved ? DOUBTFUL_NODE : top_of(d)->node, kind});
 }
 
-/* Adds the attributes that browsers show as text: the alternative text of a picture, and the placeholder, label or
+/* Adds text that mail readers may not show, between words: an attribute or a title. */
+static void add_doubtful_text(struct document *d, enum piece_kind kind, span text) {
+    if (is_empty(text))
+        return;
+    add_piece(d, (struct piece){.node = DOUBTFUL_NODE, .kind = END_OF_WORD});
+    add_piece(d, (struct piece){text, DOUBTFUL_NODE, kind});
+    add_piece(d, (struct piece){.node = DOUBTFUL_NODE, .kind = END_OF_WORD});
+}
+
+/* Adds the attributes that browsers may show as text: the alternative text of a picture, and the placeholder, label or
  * value of a form field. */
 static void add_attribute_texts(struct document *d, unsigned tag, const struct attributes *attributes) {
-    for (enum attribute attribute = A_ALT; attribute <= A_VALUE; attribute++) {
-        span text = value_of_attribute(attributes, attribute);
-        if (is_empty(text) || (attribute == A_VALUE && tag != TAG_INPUT))
-            continue;
-        add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
-        add_text(d, PLAIN_TEXT, text); /* read_attributes has resolved its references */
-        add_piece(d, (struct piece){.node = top_of(d)->node, .kind = END_OF_WORD});
-    }
+    for (enum attribute attribute = A_ALT; attribute <= A_VALUE; attribute++)
+        if (attribute != A_VALUE || tag == TAG_INPUT) /* read_attributes has resolved the references */
+            add_doubtful_text(d, PLAIN_TEXT, value_of_attribute(attributes, attribute));
 }
 
 /* ---- Tags ---- */
@@ -428,8 +631,8 @@ static void add_urls(struct document *d, unsigned tag, const struct attributes *
     span content = value_of_attribute(attributes, A_CONTENT);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
         add_refresh(d, content);
-    if (tag == TAG_META && find_any_case(first_bytes(content, MAX_META), LITERAL("dark")))
-        d->sheet.is_in_doubt = true; /* the page has a dark color scheme, so its colors are unknown */
+    if (tag == TAG_LINK && has_inner_url(first_bytes(value_of_attribute(attributes, A_HREF), MAX_META)))
+        d->is_lost = true; /* a sheet that is not read */
 }
 
 /* Returns where the next end tag with this name begins; the end of the page if there is none. */
@@ -447,8 +650,7 @@ static const uint8_t *find_end_tag(const struct document *d, span name, const ui
 
 static void read_sheet(struct document *d, const struct attributes *attributes, span text) {
     span type = value_of_attribute(attributes, A_TYPE);
-    bool is_css = is_empty(type) || is_same_any_case(type, LITERAL("text/css"));
-    if (!top_of(d)->is_dropped && is_css)
+    if (is_empty(type) || is_same_any_case(type, LITERAL("text/css")))
         sheet_add(&d->sheet, text, value_of_attribute(attributes, A_MEDIA));
 }
 
@@ -468,16 +670,12 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     if (!is_empty(value_of_attribute(attributes, A_SRCDOC)))
         *LIST_ADD(d->arena, &d->reader->message.frames) = attributes->values[A_SRCDOC];
     unsigned kind = TAGS[tag].text;
-    if (is_foreign(d)) { /* tags in title are read, too; a tag of HTML may end svg and math: the page is in doubt */
+    if (is_foreign(d)) /* tags in title are read, too */
         kind = NORMAL;
-        d->sheet.is_in_doubt = d->sheet.is_in_doubt || tag != TAG_UNKNOWN;
-    }
-    if (kind == NORMAL || kind == NOWHERE) {
+    if (kind == NORMAL) {
         start_element(d, tag, name, attributes);
-        if (kind == NOWHERE && top_of(d)->tag == tag && !has(attributes, A_SHADOWROOTMODE))
-            top_of(d)->is_dropped = true;
         bool is_maybe_end = TAGS[tag].flags & MAY_END_WORD || (TAGS[tag].kind == VOID && attributes->present & STYLE_OR_CLASS);
-        if (is_shown && TAGS[tag].flags & (ENDS_WORD | MAY_END_WORD))
+        if ((is_shown || TAGS[tag].kind != VOID) && TAGS[tag].flags & (ENDS_WORD | MAY_END_WORD))
             add_piece(d, (struct piece){.node = top_of(d)->node, .kind = is_maybe_end ? MAYBE_END : END_OF_WORD});
         if (is_foreign(d) && at[-2] == '/')
             end_element(d, tag, name);
@@ -486,7 +684,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     /* Tags inside the element are not read. */
     span text = span_between(at, kind == REST ? d->html.end : find_end_tag(d, TAGS[tag].name, at));
     if (tag == TAG_TITLE)
-        *LIST_ADD(d->arena, &d->titles) = concatenate(d->arena, LITERAL("\n"), resolve_references(d, text, false));
+        add_doubtful_text(d, TEXT, text);
     else if (tag == TAG_STYLE)
         read_sheet(d, attributes, text);
     else if (kind != RAW || tag == TAG_XMP) {
@@ -573,16 +771,19 @@ struct html_text read_html(struct reader *reader, span html) {
         d->stack[d->depth].tag = tag;
         add_node(d, d->depth, (struct node){.tag = tag, .name = TAGS[tag].name, .attributes = &d->page_attributes[d->depth]});
     }
-    *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &UNKNOWN_STYLE}; /* MOVED_NODE */
+    *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &DOUBTFUL_STYLE}; /* DOUBTFUL_NODE */
     read_tags(d);
-    make_styles(d);
-    span hidden = d->has_hidden ? strip(write_pieces(d, true)) : (span){0};
-    *LIST_ADD(d->arena, &d->written_texts) = write_pieces(d, false);
-    *LIST_ADD(d->arena, &d->written_texts) = concatenate_all(d->arena, &d->titles); /* last: mail readers hide titles */
-    span shown = concatenate_all(d->arena, &d->written_texts);
-    while (!is_empty(shown) && is_space(*shown.at))
-        shown.at++;
-    return (struct html_text){shown, shows_nothing(reader, hidden) ? (span){0} : hidden};
+    d->sheet.page = &FIRST_STYLE;
+    d->sheet.page = style_of(d, 1);
+    for (size_t i = 0; i < d->nodes.count; i++)
+        style_of(d, (uint32_t)i);
+    d->is_lost = d->is_lost || d->sheet.is_lost;
+    span plain = d->is_lost ? (span){0} : write_plain(d);
+    while (!is_empty(plain) && is_space(*plain.at))
+        plain.at++;
+    *LIST_ADD(d->arena, &d->doubtful_texts) = write_doubtful(d);
+    span doubtful = concatenate_all(d->arena, &d->doubtful_texts);
+    return (struct html_text){plain, shows_nothing(reader, doubtful) ? (span){0} : doubtful};
 }
 
 span needed_charset(span octets) {

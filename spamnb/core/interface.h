@@ -68,6 +68,7 @@ enum want {
     WANT_BODY = 2,   /* texts, links and parts */
     WANT_DIGEST = 4,
     WANT_DATE = 8,
+    WANT_DOUBTFUL = 16, /* tokens of doubtful text: to classify a message, not to learn it */
 };
 
 /* Why a message could not be read. FAILED_ANSWER: Python raised an exception. */
@@ -111,14 +112,14 @@ PYTHON_FUNCTION bool answer_question(void *answerer, int question, const span *t
 struct reader *reader_new(void *answerer, unsigned ngrams, bool body_only, bool stems, bool splits,
                           const char *const names[], const char *const prefixes[], const uint8_t *methods, size_t n);
 void reader_delete(struct reader *reader);
-/* Reads n messages, and adds a row for each message to the vocabulary. Writes the length of each row, and the digest,
- * date and truncations of each message. If vocabulary is NULL, adds no rows. Afterwards message_list returns the lists
- * of the last message. wants: a sum of enum want. */
+/* Reads n messages, and adds a row for each message to the vocabulary. Writes the length of each row, the number of its
+ * plain tokens, which come first, and the digest, date and truncations of each message. If vocabulary is NULL, adds no
+ * rows. Afterwards message_list returns the lists of the last message. wants: a sum of enum want. */
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const char *const raws[],
-                           const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
-                           uint8_t *dates, uint32_t *truncations);
+                           const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint32_t *n_plain,
+                           uint8_t *digests, uint8_t *dates, uint32_t *truncations);
 /* Writes the address of a list of the last message, and returns the length of the list. which: 0 headers, 1 texts, 2
- * links, 3 hidden, 4 files. */
+ * links, 3 doubtful texts, 4 files. */
 size_t message_list(const struct reader *reader, int which, const span **items);
 
 /* ---- Scores of messages by naive Bayes and its correction: formulas/pooling.py and formulas/correction.py ---- */
@@ -136,13 +137,14 @@ enum event_model { BOOLEAN_MODEL, MULTINOMIAL_MODEL, BERNOULLI_MODEL };
  * groups: of each token; -1: the token is not in the model
  * corrections: of each token, a row of all classes, in units; NULL: the model has no correction
  * documents, totals: of each class its messages, and the sum of its counts
+ * spam: the class that doubtful tokens may speak for; n_classes if there is none
  * intercepts: a row of all classes, the scores of a message without tokens; for messages that the model has learned, a
  *     row for each class of the message
  */
 struct score_model {
     enum event_model event_model;
     bool is_sum;
-    size_t n_classes, n_groups, n_tokens, n_logs, information_halves;
+    size_t n_classes, n_groups, n_tokens, n_logs, information_halves, spam;
     double alpha, group_exponent, prior_weight, scale, unit;
     int64_t vocabulary_size;
     const double *logs;
@@ -156,6 +158,7 @@ struct score_model {
  *
  * ids: the token of each cell; the tokens of a message are distinct
  * occurrences: of the token of each cell in its message; only multinomial models use them
+ * is_doubtful: of each cell, whether the token occurs only in text that may be hidden; NULL: none does
  * labels: the class of each message. The model has learned the messages, each is scored by the model without it, and
  *     the group of a token is -1 if no other message has it. NULL: the model has not learned the messages
  * scores: for each message a row of all classes, in nats
@@ -168,6 +171,7 @@ struct score_rows {
     const int64_t *bounds;
     const int32_t *ids;
     const int64_t *occurrences, *labels;
+    const bool *is_doubtful;
     double *scores, *votes, *weights, *correction_weights;
 };
 

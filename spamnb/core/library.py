@@ -29,7 +29,7 @@ except ImportError as error:
 ffi: Any = _core.ffi
 lib: Any = _core.lib
 _DTYPES: dict[str, type] = {"int8_t": np.int8, "uint8_t": np.uint8, "int32_t": np.int32, "uint32_t": np.uint32}
-_DTYPES |= {"int64_t": np.int64, "double": np.float64}
+_DTYPES |= {"int64_t": np.int64, "double": np.float64, "bool": np.bool_}
 
 
 def pointer(ctype: str, values: np.ndarray, *shape: int, writable: bool = False) -> Any:

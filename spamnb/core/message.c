@@ -5,25 +5,27 @@
  * tests/reader/hostile.py: 126 MB. */
 static const size_t MIN_ARENA = (size_t)1 << 28;
 
-/* Adds a text that a mail reader shows. If the text is too long, adds only its beginning and its end. */
-static void add_shown_text(struct reader *reader, span text) {
+/* Adds a plain or a doubtful text. If the text is too long, adds only its beginning and its end. */
+static void add_text(struct reader *reader, span text, bool is_doubtful) {
     struct message *message = &reader->message;
+    size_t *left = &message->bytes_left[is_doubtful], room = *left > MIN_TEXT ? *left : MIN_TEXT;
     text = convert_line_ends(&reader->arena, text); /* "&#13;" in HTML makes a CR */
-    size_t room = message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
     if (size_of(text) > room) {
         message->truncations |= TRUNCATED_TEXT;
         text = drop_middle(&reader->arena, text, room, '\n');
     }
-    message->bytes_left -= size_of(text) < message->bytes_left ? size_of(text) : message->bytes_left;
-    *LIST_ADD(&reader->arena, &message->texts) = text;
+    *left -= size_of(text) < *left ? size_of(text) : *left;
+    *LIST_ADD(&reader->arena, is_doubtful ? &message->doubtful : &message->texts) = text;
 }
 
-static void add_page(struct reader *reader, span html) {
+static void add_page(struct reader *reader, span html, bool is_doubtful) {
     struct arena *arena = &reader->arena;
     struct html_text page = read_html(reader, convert_line_ends(arena, remove_all(arena, html, LITERAL("\0"))));
-    add_shown_text(reader, page.shown);
-    if (!is_empty(page.hidden))
-        *LIST_ADD(arena, &reader->message.hidden) = truncate_text(convert_line_ends(arena, page.hidden), MAX_TEXT);
+    add_text(reader, page.plain, is_doubtful);
+    if (is_empty(page.doubtful))
+        return;
+    add_text(reader, page.doubtful, true);
+    reader->message.has_doubtful_page = true;
 }
 
 /* Adds the subject and the sender of a message inside the message as a text. */
@@ -31,7 +33,7 @@ static void read_inner_header(struct reader *reader, span body) {
     struct section section = read_section(reader, body);
     span subject = value_of(reader, &section, LITERAL("subject"), true);
     span sender = value_of(reader, &section, LITERAL("from"), true);
-    add_shown_text(reader, concatenate(&reader->arena, concatenate(&reader->arena, subject, LITERAL("\n")), sender));
+    add_text(reader, concatenate(&reader->arena, concatenate(&reader->arena, subject, LITERAL("\n")), sender), false);
 }
 
 /* Returns whether a mail reader shows a leaf only when the user opens it. */
@@ -58,15 +60,16 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
     bool is_html = leaf->display == AS_HTML;
     span charset = is_html && is_empty(leaf->charset) ? needed_charset(octets) : leaf->charset;
     span text = decode_text(reader, octets, charset);
+    bool is_doubtful = is_attached(leaf);
     if (!is_html) {
-        add_shown_text(reader, unfold(arena, leaf, convert_line_ends(arena, text)));
+        add_text(reader, unfold(arena, leaf, convert_line_ends(arena, text)), is_doubtful);
         return;
     }
     span_list *frames = &reader->message.frames;
     frames->count = 0;
-    add_page(reader, text);
+    add_page(reader, text, is_doubtful);
     for (size_t i = 0; i < frames->count; i++)
-        add_page(reader, frames->items[i]);
+        add_page(reader, frames->items[i], true);
 }
 
 /* Returns the fields of a section, except the fields that mailboxes add, without line feeds at both ends. */
@@ -139,12 +142,17 @@ static void read_body(struct reader *reader, span text) {
                 read_leaf(reader, &message->leaves.items[i]);
 }
 
-static void count_tokens(struct reader *reader) {
+/* Counts the tokens of the message. Doubtful text comes last, so that the bounds leave plain tokens alone. */
+static void count_tokens(struct reader *reader, bool wants_doubtful) {
     add_texts(reader, &reader->message.texts, LITERAL(""));
-    if (reader->options.body_only)
-        return;
-    add_evidence(reader);
-    add_truncations(reader);
+    if (!reader->options.body_only) {
+        add_evidence(reader);
+        add_truncations(reader);
+    }
+    if (!row_end_plain(reader->vocabulary))
+        arena_fail(&reader->arena, FAILED_MEMORY);
+    if (wants_doubtful)
+        add_doubtful_texts(reader, &reader->message.doubtful);
 }
 
 enum failure read_message(struct reader *reader, span raw, unsigned wants) {
@@ -156,7 +164,7 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
     if (size_of(raw) > SIZE_MAX / 64)
         return FAILED_MEMORY;
     arena_begin(arena, 8 * size_of(raw) + MIN_ARENA);
-    *message = (struct message){.bytes_left = MAX_TEXT, .questions_left = MAX_QUESTIONS, .tokens_left = MAX_TOKENS};
+    *message = (struct message){.bytes_left = {MAX_TEXT, MAX_TEXT}, .questions_left = MAX_QUESTIONS, .tokens_left = MAX_TOKENS};
     message->raw = convert_line_ends(arena, raw);
     span text = span_between(skip_envelope(message->raw), message->raw.end);
     message->section = read_section(reader, text);
@@ -167,7 +175,7 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
     if (wants & WANT_DATE)
         copy_date(reader, message->date);
     if (reader->vocabulary)
-        count_tokens(reader);
+        count_tokens(reader, wants & WANT_DOUBTFUL);
     for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++) {
         const struct field *field = &message->section.fields.items[i];
         *LIST_ADD(arena, &message->headers) = field->name;

@@ -69,8 +69,8 @@ void reader_delete(struct reader *reader) {
 }
 
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const char *const raws[],
-                           const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint8_t *digests,
-                           uint8_t *dates, uint32_t *truncations) {
+                           const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint32_t *n_plain,
+                           uint8_t *digests, uint8_t *dates, uint32_t *truncations) {
     const struct message *message = &reader->message;
     reader->vocabulary = vocabulary;
     for (size_t i = 0; i < n; i++) {
@@ -80,7 +80,7 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
         memcpy(digests + i * DIGEST, message->digest, DIGEST);
         memcpy(dates + i * DATE, message->date, DATE);
         truncations[i] = message->truncations;
-        if (vocabulary && !row_end(vocabulary, &lengths[i]))
+        if (vocabulary && !row_end(vocabulary, &lengths[i], &n_plain[i]))
             return FAILED_MEMORY;
     }
     return FAILED_NOT;
@@ -88,7 +88,7 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
 
 size_t message_list(const struct reader *reader, int which, const span **items) {
     const struct message *message = &reader->message;
-    const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->hidden,
+    const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->doubtful,
                                       &message->files};
     *items = lists[which]->items;
     return lists[which]->count;

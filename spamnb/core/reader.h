@@ -41,7 +41,7 @@ struct entity {
 typedef LIST(struct entity) entity_list;
 
 enum {
-    MAX_TEXT = 1 << 20, /* bytes of shown text in one message; ordinary mail: 194,940 */
+    MAX_TEXT = 1 << 20, /* bytes of plain text, and of doubtful text, in one message; ordinary mail: 194,940 */
     MIN_TEXT = 1 << 12, /* bytes that are read of each text even if earlier texts have used up MAX_TEXT */
     MAX_URL = 2000,     /* bytes of a URL that is shown to people; ordinary mail: 95,430, if a picture is in the URL */
     MAX_HOST = 255,     /* bytes of a host's name (RFC 1035) */
@@ -63,13 +63,15 @@ struct message {
     span raw; /* with LF line ends */
     struct section section;
     span_list headers; /* name and decoded value of each field, alternating */
-    span_list texts, hidden; /* texts: the shown texts, those of attachments last; hidden: texts that HTML hides */
+    span_list texts, doubtful; /* plain texts and doubtful texts; those of attachments are doubtful */
     span_list files; /* name and content type of each attachment, alternating */
     span_list links, frames; /* links: URLs; frames: HTML pages in srcdoc attributes of the current page */
+    bool has_doubtful_page; /* a page has doubtful text */
     bool tags[N_TAGS]; /* by tag: whether the message's HTML has it */
     uint32_t truncations;
     size_t n_tags; /* number of tags in all pages */
-    size_t bytes_left, questions_left, tokens_left; /* until MAX_TEXT, MAX_QUESTIONS, MAX_TOKENS */
+    size_t bytes_left[2]; /* of plain texts, and of doubtful texts, until MAX_TEXT */
+    size_t questions_left, tokens_left; /* until MAX_QUESTIONS, MAX_TOKENS */
     entity_list leaves; /* all parts except multiparts, in the order of read_leaves */
     span charset; /* in which header fields have 8-bit bytes: the first that the message names; at NULL until needed */
     uint8_t digest[DIGEST];
@@ -194,10 +196,10 @@ span decode_transfer(struct reader *reader, span body, span encoding, span *rest
  * UTF-8. */
 span decode_text(struct reader *reader, span octets, span charset);
 
-/* ---- html.c: HTML -> shown text, and hidden text ---- */
+/* ---- html.c: HTML -> plain text, and doubtful text ---- */
 
 struct html_text {
-    span shown, hidden;
+    span plain, doubtful;
 };
 
 /* Returns the texts of a document in UTF-8, and adds its URLs, tags and frames to the reader's message. */
@@ -231,12 +233,14 @@ struct word_rule {
 void words_begin(void);
 /* Counts the token that consists of a prefix and a text. */
 void add_token(struct reader *reader, span prefix, span text);
-/* Counts the words of a header value or of hidden text. */
+/* Counts the words of a header value. */
 void add_words(struct reader *reader, const struct word_rule *rule, span text);
 /* Counts the tokens of texts: words, pairs of the first words, punctuation, the number of words, and the number of
  * words in capitals. Words and pairs have no prefix; the other tokens have this prefix. If the prefix is empty, also
  * counts tokens for the length of lines and for the share of capitals. */
 void add_texts(struct reader *reader, const span_list *texts, span prefix);
+/* Counts the words of doubtful texts, pairs of the first words, and punctuation. */
+void add_doubtful_texts(struct reader *reader, const span_list *texts);
 /* Counts a host, in lower case, with its domains; or an address with its networks. */
 void add_host(struct reader *reader, span prefix, span host);
 
@@ -251,7 +255,7 @@ void rules_sort(struct rule_table *table);
 const struct header_rule *header_rule_of(const struct rule_table *table, span name);
 /* Returns the group of a token. A token with an unknown prefix is of a header field; a token with a blank is a pair. */
 uint8_t group_of(const struct group_table *table, span token);
-/* Counts the tokens of the message's header fields, links, HTML, hidden text and parts. */
+/* Counts the tokens of the message's header fields, links, HTML and parts. */
 void add_evidence(struct reader *reader);
 /* Counts a token for each truncation of the message. */
 void add_truncations(struct reader *reader);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A token of a message that is in the model. position: of its cell. weight: the factor of its log-likelihoods. */
 struct known_token {
@@ -51,15 +52,20 @@ static inline double log_of_count(const struct score_model *model, int64_t count
     return (uint64_t)count < model->n_logs ? model->logs[count] : log((double)count + model->alpha);
 }
 
-/* Writes the tokens of message i that are in the model, and their log-likelihoods; by the model without the message, if
- * the model has learned it. Returns the number of these tokens. */
-static size_t compute_likelihoods(const struct score_model *model, const struct score_rows *rows, size_t i,
-                                  const struct scratch *scratch) {
+/* Writes the plain or the doubtful tokens of message i that are in the model, and their log-likelihoods; by the model
+ * without the message, if the model has learned it. Returns the number of these tokens. length: the number of all plain
+ * or doubtful tokens, a result. */
+static size_t compute_likelihoods(const struct score_model *model, const struct score_rows *rows, size_t i, bool doubtful,
+                                  const struct scratch *scratch, size_t *length) {
+    *length = 0;
     size_t begin = (size_t)rows->bounds[i], end = (size_t)rows->bounds[i + 1], n = 0, classes = model->n_classes;
     size_t label = rows->labels ? (size_t)rows->labels[i] : classes;
     bool is_multinomial = model->event_model == MULTINOMIAL_MODEL;
     int64_t total = 0, vocabulary_size = model->vocabulary_size;
     for (size_t j = begin; j < end; j++) {
+        if (rows->is_doubtful ? rows->is_doubtful[j] != doubtful : doubtful)
+            continue;
+        (*length)++;
         size_t id = (size_t)rows->ids[j];
         int8_t group = model->groups[id];
         double occurrences = is_multinomial ? (double)rows->occurrences[j] : 1.0;
@@ -69,7 +75,7 @@ static size_t compute_likelihoods(const struct score_model *model, const struct 
         n += group >= 0;
     }
     if (rows->labels) /* the model without the message lacks the tokens that no other message has */
-        vocabulary_size -= (int64_t)(end - begin - n);
+        vocabulary_size -= (int64_t)(*length - n);
     for (size_t k = 0; k < classes; k++) {
         int64_t others = model->totals[k] - (k == label) * total;
         scratch->log_totals[k] = log((double)others + model->alpha * (double)vocabulary_size);
@@ -88,8 +94,10 @@ static size_t compute_likelihoods(const struct score_model *model, const struct 
     return n;
 }
 
-/* Computes the weights of n tokens, which are their occurrences before the call. Returns the votes. */
-static double compute_weights(const struct score_model *model, size_t n, const struct scratch *scratch) {
+/* Computes the weights of n tokens, which are their occurrences before the call. other_votes: of other tokens, which
+ * these are pooled with. Returns the votes. */
+static double compute_weights(const struct score_model *model, size_t n, double other_votes,
+                              const struct scratch *scratch) {
     size_t classes = model->n_classes;
     double votes = 0.0, inverse_log_classes = 1 / log((double)classes);
     for (size_t g = 0; g < model->n_groups; g++)
@@ -112,16 +120,16 @@ static double compute_weights(const struct score_model *model, size_t n, const s
         return votes;
     for (size_t g = 0; g < model->n_groups; g++)
         if (scratch->shares[g] > 0)
-            scratch->shares[g] /= scratch->group_weights[g] * (model->prior_weight + votes);
+            scratch->shares[g] /= scratch->group_weights[g] * (model->prior_weight + other_votes + votes);
     for (size_t c = 0; c < n; c++)
         scratch->tokens[c].weight *= scratch->shares[scratch->tokens[c].group];
     return votes;
 }
 
-/* Adds the evidence of n tokens to the scores of message i. */
+/* Adds the evidence of n tokens to the scores of message i. length: the number of its plain tokens. */
 static void add_evidence(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
-                         const struct scratch *scratch) {
-    size_t classes = model->n_classes, length = (size_t)(rows->bounds[i + 1] - rows->bounds[i]);
+                         size_t length, const struct scratch *scratch) {
+    size_t classes = model->n_classes;
     double *scores = rows->scores + i * classes, per_class = 1 / (double)classes;
     double nats = length ? model->unit / sqrt((double)length) : 0.0; /* the length counts unknown tokens, too */
     for (size_t c = 0; c < n; c++) {
@@ -145,6 +153,45 @@ static void add_evidence(const struct score_model *model, const struct score_row
     }
 }
 
+/* Returns how much a row of all classes speaks for spam, against the class that it speaks for most besides spam. */
+static double excess(const struct score_model *model, const double *row) {
+    double rival = -INFINITY;
+    for (size_t k = 0; k < model->n_classes; k++)
+        if (k != model->spam && row[k] > rival)
+            rival = row[k];
+    return row[model->spam] - rival;
+}
+
+/* Adds the evidence of n doubtful tokens to the score of spam. Tokens that do not speak for spam are dropped. */
+static void add_doubtful_evidence(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
+                                  size_t length, const struct scratch *scratch) {
+    size_t classes = model->n_classes, n_accusing = 0;
+    for (size_t c = 0; c < n; c++)
+        if (excess(model, scratch->log_likelihoods + c * classes) > 0) {
+            memmove(scratch->log_likelihoods + n_accusing * classes, scratch->log_likelihoods + c * classes,
+                    classes * sizeof *scratch->log_likelihoods);
+            scratch->tokens[n_accusing++] = scratch->tokens[c];
+        }
+    compute_weights(model, n_accusing, rows->votes[i], scratch);
+    double nats = model->unit / sqrt((double)(length + n_accusing));
+    for (size_t c = 0; c < n_accusing; c++) {
+        const struct known_token *token = &scratch->tokens[c];
+        double added = excess(model, scratch->log_likelihoods + c * classes) * token->weight * model->scale, correction = 0.0;
+        if (model->corrections) {
+            for (size_t k = 0; k < classes; k++)
+                scratch->log_totals[k] = (double)model->corrections[token->id * classes + k];
+            correction = excess(model, scratch->log_totals) * nats;
+        }
+        if (added + correction <= 0)
+            continue;
+        rows->scores[i * classes + model->spam] += added + correction;
+        if (rows->weights)
+            rows->weights[token->position * classes + model->spam] = added + correction;
+        if (rows->correction_weights)
+            rows->correction_weights[token->position * classes + model->spam] = correction;
+    }
+}
+
 bool score_messages(const struct score_model *model, const struct score_rows *rows) {
     size_t classes = model->n_classes, longest = longest_row(rows) + 1;
     double *numbers = calloc(longest * classes + 2 * model->n_groups + classes, sizeof *numbers);
@@ -158,9 +205,13 @@ bool score_messages(const struct score_model *model, const struct score_rows *ro
             const double *intercepts = model->intercepts + (rows->labels ? (size_t)rows->labels[i] * classes : 0);
             for (size_t k = 0; k < classes; k++)
                 rows->scores[i * classes + k] = intercepts[k];
-            size_t n = compute_likelihoods(model, rows, i, &scratch);
-            rows->votes[i] = compute_weights(model, n, &scratch);
-            add_evidence(model, rows, i, n, &scratch);
+            size_t length = 0, n = compute_likelihoods(model, rows, i, false, &scratch, &length), n_doubtful = 0;
+            rows->votes[i] = compute_weights(model, n, 0, &scratch);
+            add_evidence(model, rows, i, n, length, &scratch);
+            if (!rows->is_doubtful || model->is_sum || classes < 2 || model->spam >= classes)
+                continue;
+            n = compute_likelihoods(model, rows, i, true, &scratch, &n_doubtful);
+            add_doubtful_evidence(model, rows, i, n, length, &scratch);
         }
     }
     free(numbers);

@@ -38,13 +38,14 @@ class ScoreModel:
     ``counts`` (V, C) uint32 are occurrences in a multinomial model, or else messages. ``groups`` (V,) int8 is −1 for a
     token that is not in the model. ``documents`` and ``totals`` (C,) are the messages of each class, and its sum of
     counts. ``intercepts`` has one row (C,), or, for learned messages, a row for the class of the message, (C, C).
-    ``corrections`` (V, C) int64 are in ``unit`` nats. ``scale`` multiplies naive Bayes' scores.
+    ``corrections`` (V, C) int64 are in ``unit`` nats. ``scale`` multiplies naive Bayes' scores. ``spam`` is the class
+    that doubtful tokens may speak for; None if there is none.
     """
 
     def __init__(
         self, pooling: Pooling, n_groups: int, event_model: str, alpha: float, vocabulary_size: int, counts: np.ndarray,
         groups: np.ndarray, documents: np.ndarray, totals: np.ndarray, intercepts: np.ndarray,
-        corrections: np.ndarray | None = None, scale: float = 1.0, unit: float = 1.0,
+        spam: int | None = None, corrections: np.ndarray | None = None, scale: float = 1.0, unit: float = 1.0,
     ) -> None:  # fmt: skip
         tokens, classes = counts.shape
         if len(intercepts) not in (1, classes):
@@ -55,7 +56,8 @@ class ScoreModel:
         fields = {
             "event_model": EVENT_MODELS[event_model], "is_sum": pooling.is_sum,
             "n_classes": classes, "n_groups": n_groups, "n_tokens": tokens, "n_logs": MAX_LOGS,
-            "information_halves": halves, "alpha": alpha, "group_exponent": pooling.group_exponent,
+            "information_halves": halves, "spam": classes if spam is None else spam,
+            "alpha": alpha, "group_exponent": pooling.group_exponent,
             "prior_weight": pooling.prior_weight, "scale": scale, "unit": unit, "vocabulary_size": vocabulary_size,
             "logs": pointer("double", _logs(alpha)),
             "counts": pointer("uint32_t", counts, tokens, classes),
@@ -70,12 +72,13 @@ class ScoreModel:
         self._model = ffi.new("struct score_model *", fields)
 
     def score(
-        self, bounds: np.ndarray, ids: np.ndarray, occurrences: np.ndarray, labels: np.ndarray | None = None,
-        with_weights: bool = False,
+        self, bounds: np.ndarray, ids: np.ndarray, occurrences: np.ndarray, is_doubtful: np.ndarray | None = None,
+        labels: np.ndarray | None = None, with_weights: bool = False,
     ) -> Scores:  # fmt: skip
         """Score n messages. Message i has the distinct tokens ``ids[bounds[i]:bounds[i + 1]]``.
 
         The model has learned the messages if there are ``labels`` (n,); each message is scored by the model without it.
+        ``is_doubtful`` (nnz,) are the tokens that occur only in text that may be hidden; None means none.
         """
         n, classes, cells = len(bounds) - 1, self._model.n_classes, len(ids)
         bounds_pointer = pointer("int64_t", bounds)
@@ -91,6 +94,8 @@ class ScoreModel:
         }  # fmt: skip
         if labels is not None:
             fields["labels"] = numbers("int64_t", labels, min(classes, self._n_intercepts), n)
+        if is_doubtful is not None:
+            fields["is_doubtful"] = pointer("bool", is_doubtful, cells)
         if with_weights:
             fields["weights"] = pointer("double", weights, cells, classes)
         if with_weights and corrections is not None:

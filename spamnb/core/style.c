@@ -5,74 +5,111 @@
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document; ordinary mail: 188,223 */
     MAX_RULES = 3000, /* of a document; ordinary mail: 291. A list of 240,000 selectors would take 28 MB */
-    MAX_MATCHES = 100, /* rules that match an element; ordinary mail: 61. They are sorted by insertion: 3,000 matches
-                        * in a page of 60 kB would take a second */
-    MAX_STEPS = 1000000, /* in a document: one for each rule and declaration that is compared with an element; ordinary
-                          * mail: 20,093. Without this bound and MAX_MATCHES, the page of 60 kB would take 11 seconds */
+    MAX_STEPS = 1000000, /* in a document: one for each rule that is compared with an element; ordinary mail: 20,093.
+                          * Without this bound a page of 60 kB would take 11 seconds */
     MAX_NESTED = 8,  /* levels of blocks in blocks, such as "@media {...}", because of recursion; ordinary mail: 3 */
     MAX_OPEN = 1024, /* levels of brackets in brackets, each a byte of the stack; ordinary mail: 2 */
 };
 
-/* Text is unreadable if it is smaller, less opaque or closer in color than these bounds. */
-#define MIN_LETTER 2.5f /* pixels; no text of ordinary mail is between 2 and 3 */
-#define MIN_OPACITY 0.1 /* no text of ordinary mail is between 0.08 and 0.8 */
-#define MIN_DISTANCE 24 /* sum of three channels of 0 to 255; no text of ordinary mail is between 20 and 25 */
+/* Text beyond these bounds is doubtful. */
+#define MIN_LETTER 5.0f    /* pixels */
+#define MAX_LETTER 300.0f
+#define MIN_OPACITY 0.3f
+#define MIN_LINES 0.4      /* height of a line, in lines of 16 pixels or of the letters' size */
+#define MAX_LINES 20
+#define MIN_DISTANCE 64    /* between colors: the sum of the differences of three channels of 0 to 255 */
+#define MAX_LENGTH 700.0   /* pixels of space beside a text: more may move the text out of the window */
+#define MIN_LENGTH (-4.0)
+#define MAX_OFFSET 20.0    /* pixels by which a box may be moved */
+#define MAX_LINE_WIDTH 50.0 /* pixels of a border: an outline may cover text */
+#define MIN_WIDTH 150.0    /* pixels of a box that clips its text */
 
-enum { WHITE = 0xFFFFFF, BLACK = 0 };
+enum { WHITE = 0xFFFFFF, BLACK = 0, LINK = 0x0000EE, BUTTON = 0xEFEFEF, YELLOW = 0xFFFF00 };
 
-const struct style FIRST_STYLE = {.color = BLACK, .background = WHITE};
-const struct style UNKNOWN_STYLE = {.color = UNKNOWN, .background = UNKNOWN};
+const struct style FIRST_STYLE = {.pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size = 16, .opacity = 1};
+const struct style DOUBTFUL_STYLE = {
+    .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .opacity = 1, .flags = MAY_HIDE, .is_doubtful = true};
 
-/* The kinds of selectors, by ascending specificity. */
+/* A block of declarations. The last declaration of a property counts; see set_color for blocks with "!important". */
+struct effect {
+    rgb color, background; /* or UNSET */
+    float size, opacity;   /* size: pixels, or less than 0: a multiple of the parent's size, or 0: unset */
+    uint32_t flags;
+    bool is_important; /* a declaration has "!important" */
+};
+
+static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET, .opacity = 1};
+
+/* The kinds of selectors. */
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
 
-/* A rule for one selector. key is a class, an id or a tag; if key is a class or an id, tag may be a tag that the
- * element must also have. */
+/* A rule for the last simple selector of a selector. key is a class, an id or a tag; if key is a class or an id, tag may
+ * be a tag that the element must also have. part: an attribute class or id must contain this text; NULL if none must. */
 struct rule {
     struct rule *next;
     enum key_kind kind;
-    span key, tag;
+    span key, tag, part;
     uint64_t hash, tag_hash; /* hash: of kind and key; tag_hash: of tag */
-    bool is_doubtful;
-    uint64_t strength; /* specificity in the high 32 bits, number of the rule in the low ones */
-    declaration_list declarations;
+    const struct effect *effect;
 };
 
 #define IS(text) is_same(value, LITERAL(text))
 
 /* ---- Text ---- */
 
-/* Returns declarations or a sheet with each comment replaced by a space, and with all strings and URLs emptied. An
- * escape puts the page in doubt, because escapes are not decoded: "d\69splay" is display. */
-static span simplify(struct sheet *sheet, span text) {
+static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80; }
+
+bool has_inner_url(span text) {
+    return find_any_case(text, LITERAL("data:")) || find_any_case(text, LITERAL("cid:"));
+}
+
+/* Writes the text of a string or a URL, with "_" for each byte that has a meaning outside of it. */
+static void put_quoted(struct writer *writer, span text) {
+    for (; text.at < text.end; text.at++)
+        put_byte(writer, is_name_byte(*text.at) || *text.at == '.' || *text.at == ':' || *text.at == '/' ? *text.at : '_');
+}
+
+/* Writes the letter, digit or "-" of an escape such as "\69", and moves text after it. Other escapes are "\". */
+static void put_escaped(struct writer *writer, span *text) {
+    uint32_t number = 0;
+    int n = 0;
+    for (; n < 6 && text->at < text->end && hex_value(*text->at) >= 0; n++)
+        number = number << 4 | (uint32_t)hex_value(*text->at++);
+    if (!n && !is_empty(*text))
+        number = *text->at++;
+    else if (!is_empty(*text) && is_space(*text->at))
+        text->at++;
+    put_byte(writer, number < 0x80 && is_name_byte((uint8_t)number) ? (uint8_t)number : '\\');
+}
+
+/* Returns declarations or a sheet with each comment replaced by a space, and without the syntax in strings and URLs. */
+static span simplify(struct arena *arena, span text) {
     if (!find_byte(text, '*') && !find_byte(text, '\\') && !find_byte(text, '"') && !find_byte(text, '\'') &&
         !find_byte(text, '('))
         return text;
-    struct writer writer = writer_open(sheet->arena, size_of(text) + 1);
+    struct writer writer = writer_open(arena, size_of(text) + 1);
     while (text.at < text.end) {
         uint8_t c = *text.at++;
-        const uint8_t *end = NULL;
+        const uint8_t *begin = text.at;
         if (c == '/' && starts_with(text, LITERAL("*"))) {
-            end = find(skip_bytes(text, 1), LITERAL("*/"));
+            const uint8_t *end = find(skip_bytes(text, 1), LITERAL("*/"));
             text.at = end ? end + 2 : text.end;
-            c = ' ';
+            put_byte(&writer, ' ');
         } else if (c == '"' || c == '\'') {
             for (; text.at < text.end && *text.at != c && *text.at != '\n'; text.at++)
                 text.at += *text.at == '\\' && size_of(text) > 1;
+            put_quoted(&writer, span_between(begin, text.at));
             text.at += text.at < text.end && *text.at == c;
-            c = '"';
-        } else if (c == '(' && writer.at - writer.begin >= 3 &&
-                   is_same_any_case(span_between(writer.at - 3, writer.at), LITERAL("url"))) {
-            span inside = text;
-            while (inside.at < inside.end && is_space(*inside.at))
-                inside.at++;
-            if (inside.at < inside.end && *inside.at != '"' && *inside.at != '\'') {
-                end = find_byte(inside, ')');
-                text.at = end ? end : text.end;
-            }
         } else if (c == '\\')
-            sheet->is_in_doubt = true;
-        put_byte(&writer, c);
+            put_escaped(&writer, &text);
+        else if (c == '(' && writer.at - writer.begin >= 3 &&
+                 is_same_any_case(span_between(writer.at - 3, writer.at), LITERAL("url"))) {
+            span url = before_first(text, ')');
+            put_byte(&writer, c);
+            put_quoted(&writer, strip_any(url, " \t\r\n\f\"'"));
+            text.at = url.end;
+        } else
+            put_byte(&writer, c);
     }
     return writer_close(&writer);
 }
@@ -109,13 +146,43 @@ static bool read_number(span *text, double *number) {
     char digits[MAX_NUMBER + 1] = "", *end;
     for (size_t i = 0; i < MAX_NUMBER && i < size_of(*text); i++) {
         uint8_t c = text->at[i];
-        if (!is_digit(c) && c != '.' && c != 'e' && c != '+' && c != '-')
+        bool is_exponent = c == 'e' && i + 1 < size_of(*text) && !is_letter(text->at[i + 1]);
+        if (!is_digit(c) && c != '.' && c != '+' && c != '-' && !is_exponent)
             break;
         digits[i] = (char)c;
     }
     *number = strtod(digits, &end);
     text->at += end - digits;
     return end > digits;
+}
+
+/* Reads a length in pixels. A percentage is one of a window of 600 pixels. Returns false if it is not understood. */
+static bool read_pixels(span value, double *pixels) {
+    static const struct {
+        const char *name;
+        double pixels;
+    } UNITS[] = {{"", 1}, {"px", 1}, {"pt", 4 / 3.}, {"em", 16}, {"rem", 16}, {"%", 6}, {"ex", 8}, {"ch", 8},
+                 {"in", 96}, {"cm", 37.8}, {"mm", 3.78}, {"pc", 16}, {"vw", 6}, {"vh", 6}};
+    if (!read_number(&value, pixels))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(UNITS); i++)
+        if (is_same(value, span_of_text(UNITS[i].name))) {
+            *pixels *= UNITS[i].pixels;
+            return true;
+        }
+    return false;
+}
+
+static bool begins_number(span word) { return is_digit(*word.at) || *word.at == '-' || *word.at == '+' || *word.at == '.'; }
+
+/* Returns whether a value has a length outside of these bounds, or one that is not understood. */
+static bool has_odd_length(span value, double least, double most) {
+    for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
+        double pixels;
+        if (begins_number(word) && !(read_pixels(word, &pixels) && pixels >= least && pixels <= most))
+            return true;
+    }
+    return false;
 }
 
 /* Returns the color of three or six hexadecimal digits, as in #rgb and #rrggbb. */
@@ -133,171 +200,278 @@ static rgb color_of_digits(span digits) {
     return color;
 }
 
-/* Returns a color by its digits or its name in lower case. Forms such as rgb() and other names are UNKNOWN. */
+/* Reads "0, 0, 0)" or "0 0 0)", the rest of rgb(...). Colors that are not opaque are not understood. */
+static rgb color_of_numbers(span value) {
+    rgb color = 0;
+    for (int n = 0; n < 3; n++) {
+        double number;
+        while (!is_empty(value) && (is_space(*value.at) || *value.at == ','))
+            value.at++;
+        if (!read_number(&value, &number) || !(number >= 0 && number <= 255))
+            return UNKNOWN;
+        color = color << 8 | (rgb)number;
+    }
+    value = strip(value);
+    return is_same(value, LITERAL(")")) || is_same(value, LITERAL(", 1)")) || is_same(value, LITERAL(",1)")) ? color : UNKNOWN;
+}
+
+/* The color names that ordinary mail has. */
+static const struct {
+    const char *name;
+    rgb color;
+} COLORS[] = {
+    {"white", WHITE}, {"black", BLACK}, {"windowtext", BLACK}, {"red", 0xFF0000}, {"blue", 0xFF}, {"navy", 0x80},
+    {"green", 0x8000}, {"maroon", 0x800000}, {"gray", 0x808080}, {"grey", 0x808080}, {"silver", 0xC0C0C0},
+    {"yellow", YELLOW}, {"purple", 0x800080}, {"teal", 0x8080}, {"orange", 0xFFA500}, {"lime", 0xFF00},
+    {"aqua", 0xFFFF}, {"cyan", 0xFFFF}, {"fuchsia", 0xFF00FF}, {"magenta", 0xFF00FF}, {"olive", 0x808000},
+    {"darkblue", 0x8B}, {"darkred", 0x8B0000}, {"brown", 0xA52A2A}, {"darkgreen", 0x6400}, {"dimgray", 0x696969},
+    {"darkgray", 0xA9A9A9}, {"lightgrey", 0xD3D3D3}, {"lightgray", 0xD3D3D3}, {"whitesmoke", 0xF5F5F5},
+    {"transparent", CLEAR}, {"none", CLEAR}, {"inherit", INHERIT}, {"currentcolor", INHERIT}, {"unset", INHERIT},
+};
+
+static struct name_table color_table, property_table;
+
+/* Returns a color in lower case. */
 static rgb read_color(span value) {
     if (starts_with(value, LITERAL("#")))
         return color_of_digits(skip_bytes(value, 1));
-    return IS("white") ? WHITE : IS("black") ? BLACK : IS("transparent") ? CLEAR : UNKNOWN;
+    if (starts_with(value, LITERAL("rgb(")) || starts_with(value, LITERAL("rgba(")))
+        return color_of_numbers(skip_bytes(find_byte(value, '(') ? span_between(find_byte(value, '('), value.end) : value, 1));
+    int number = number_of(&color_table, value);
+    return number < 0 ? UNKNOWN : COLORS[number].color;
+}
+
+/* Returns the color of a background; CLEAR if it has none. Pictures on the web do not count, because mail readers do not
+ * show them unasked. */
+static rgb read_background(span value) {
+    rgb color = CLEAR;
+    if (starts_with(value, LITERAL("rgb")))
+        return read_color(value);
+    for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
+        word = strip_any(word, ",/");
+        rgb other = is_empty(word) ? UNKNOWN : read_color(word);
+        if (other != UNKNOWN)
+            color = other == CLEAR ? color : other;
+        else if (starts_with(word, LITERAL("url(")) ? has_inner_url(word) : find_byte(word, '(') != NULL)
+            return UNKNOWN;
+        else if (!is_empty(word) && !begins_number(word) && !starts_with(word, LITERAL("url(")) &&
+                 !is_one_of(word, "repeat repeat-x repeat-y no-repeat scroll fixed left right top bottom center cover "
+                                  "contain initial auto"))
+            return UNKNOWN;
+    }
+    return color;
 }
 
 /* Returns the color of an attribute such as bgcolor, in which six digits need no "#". */
 static rgb read_attribute_color(struct arena *arena, span value) {
     value = copy_lower(arena, strip(value));
-    return size_of(value) == 6 ? color_of_digits(value) : read_color(value);
+    return size_of(value) == 6 && color_of_digits(value) >= 0 ? color_of_digits(value) : read_color(value);
 }
 
-/* Returns whether letters are transparent, or have nearly the color of their background. */
-static bool is_unreadable(rgb letters, rgb background) {
-    if (letters < 0 || background < 0)
-        return letters == CLEAR;
+/* Returns whether letters may be hard to tell from their background. */
+static bool is_near(struct colors pair) {
     int distance = 0;
+    if (pair.letters < 0 || pair.background < 0)
+        return true;
     for (int shift = 0; shift < 24; shift += 8)
-        distance += abs((letters >> shift & 255) - (background >> shift & 255));
+        distance += abs((pair.letters >> shift & 255) - (pair.background >> shift & 255));
     return distance <= MIN_DISTANCE;
 }
 
 /* ---- Declarations ---- */
 
-/* Returns whether a size is too small for letters. Returns false for a size that is not understood. */
-static bool is_tiny(span value) {
-    double number;
-    if (!read_number(&value, &number) || number < 0 || !(is_empty(value) || is_one_of(value, "px pt em rem %")))
-        return false;
-    return number == 0 || (IS("px") && number < MIN_LETTER) || (IS("pt") && number < MIN_LETTER * 3 / 4);
-}
-
 /* The kinds of properties. Properties of one kind have values that are read alike. */
 enum property {
-    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_ROOM, P_MARGIN, P_ALL,
-    P_HARMLESS, N_PROPERTIES
+    P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_WIDTH,
+    P_SPACE, P_BORDER, P_LINE, P_WRAP, P_POSITION, P_OFFSET, P_TRANSFORM, P_SHADOW, P_HARMLESS, N_PROPERTIES
 };
 
 static const char *const PROPERTIES[N_PROPERTIES] = {
-    [P_COLOR] = "color", [P_BACKGROUND] = "background background-color background-image", [P_SIZE] = "font-size",
-    [P_FONT] = "font", [P_OPACITY] = "opacity", [P_DISPLAY] = "display", [P_VISIBILITY] = "visibility",
-    [P_OVERFLOW] = "overflow overflow-x overflow-y", [P_HEIGHT] = "height max-height",
-    [P_ROOM] = "padding padding-top padding-bottom min-height", [P_ALL] = "all",
-    [P_MARGIN] = "margin margin-top margin-bottom margin-left margin-right",
-    [P_HARMLESS] = "font-family font-weight font-style text-align text-decoration text-transform text-indent line-height "
-                   "letter-spacing vertical-align white-space width max-width min-width cursor direction list-style border "
-                   "border-top border-bottom border-left border-right border-width border-color border-collapse "
-                   "border-spacing border-radius border-style padding-left padding-right table-layout word-break word-wrap "
-                   "overflow-wrap clear font-stretch box-sizing content background-repeat background-position background-size "
-                   "-webkit-text-size-adjust -ms-text-size-adjust -ms-interpolation-mode -webkit-font-smoothing",
+    [P_COLOR] = "color", [P_BACKGROUND] = "background background-color", [P_PICTURE] = "background-image",
+    [P_SIZE] = "font-size", [P_FONT] = "font", [P_OPACITY] = "opacity", [P_DISPLAY] = "display",
+    [P_VISIBILITY] = "visibility", [P_OVERFLOW] = "overflow overflow-x overflow-y", [P_HEIGHT] = "height max-height",
+    [P_WIDTH] = "width max-width",
+    [P_SPACE] = "padding padding-top padding-bottom padding-left padding-right margin margin-top margin-bottom "
+                "margin-left margin-right text-indent letter-spacing word-spacing vertical-align",
+    [P_BORDER] = "border border-top border-bottom border-left border-right border-width border-top-width "
+                 "border-bottom-width border-left-width border-right-width outline outline-width text-decoration "
+                 "text-decoration-thickness",
+    [P_LINE] = "line-height", [P_WRAP] = "white-space", [P_POSITION] = "position",
+    [P_OFFSET] = "top right bottom left inset margin-inline margin-block margin-inline-start margin-inline-end "
+                 "margin-block-start margin-block-end",
+    [P_TRANSFORM] = "transform -webkit-transform -ms-transform translate scale rotate",
+    [P_SHADOW] = "box-shadow -webkit-box-shadow -moz-box-shadow",
+    /* The properties of ordinary mail that cannot hide text. */
+    [P_HARMLESS] =
+        "font-family font-weight font-style font-variant font-stretch text-align text-align-last "
+        "text-transform text-rendering text-justify text-shadow text-decoration-line text-decoration-color text-decoration-style "
+        "text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
+        "text-underline text-overflow min-width min-height float clear cursor direction unicode-bidi content quotes "
+        "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break table-layout caption-side empty-cells "
+        "border-color border-top-color border-bottom-color border-left-color border-right-color border-style "
+        "border-top-style border-bottom-style border-left-style border-right-style border-collapse border-spacing "
+        "border-radius border-top-left-radius border-top-right-radius border-bottom-left-radius "
+        "border-bottom-right-radius -webkit-border-radius -moz-border-radius border-image outline-color outline-style "
+        "background-repeat background-position background-position-x background-position-y background-size "
+        "background-attachment background-origin background-clip box-sizing list-style list-style-type "
+        "list-style-position list-style-image page-break-before page-break-after page-break-inside orphans widows "
+        "align-items align-self align-content justify-content justify-items justify-self z-index flex flex-direction flex-wrap "
+        "flex-grow flex-shrink flex-basis order gap tab-size tab-interval transition transition-duration will-change "
+        "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
+        "-moz-osx-font-smoothing -webkit-tap-highlight-color font-feature-settings font-variant-ligatures font-kerning",
 };
-
-static void set_flag(struct declaration *declaration, uint32_t flag, bool is_on) {
-    *(is_on ? &declaration->on : &declaration->off) |= flag;
-}
-
-/* Reads the value of a property, in lower case. A color or size that is not understood hides nothing. */
-static struct declaration read_value(enum property property, span value) {
-    struct declaration declaration = {.property = (uint8_t)property};
-    span word = before_first(value, ' ');
-    double opacity = 1;
-    switch (property) {
-    case P_COLOR: case P_BACKGROUND:
-        declaration.color = read_color(value);
-        break;
-    case P_SIZE:
-        set_flag(&declaration, IS_TINY, is_tiny(value));
-        break;
-    case P_FONT:
-        declaration.off = IS_TINY;
-        break;
-    case P_OPACITY:
-        read_number(&value, &opacity);
-        set_flag(&declaration, IS_FAINT, opacity < (IS("%") ? 100 * MIN_OPACITY : MIN_OPACITY));
-        break;
-    case P_DISPLAY:
-        set_flag(&declaration, IS_GONE, is_same(word, LITERAL("none")));
-        declaration.on |= is_one_of(value, "none block") ? 0 : HAS_ROOM; /* the element may be no box */
-        break;
-    case P_VISIBILITY:
-        set_flag(&declaration, IS_UNSEEN, is_one_of(word, "hidden collapse"));
-        break;
-    case P_OVERFLOW:
-        set_flag(&declaration, CUTS_OFF, is_one_of(word, "hidden clip scroll auto"));
-        break;
-    case P_HEIGHT:
-        set_flag(&declaration, IS_LOW, is_tiny(value) && !find_byte(value, '%'));
-        break;
-    case P_ROOM:
-        declaration.on = is_one_of(value, "0 0px") ? 0 : HAS_ROOM;
-        break;
-    case P_MARGIN:
-        declaration.on = find_byte(value, '-') ? IS_DOUBTFUL : 0; /* a negative margin may move the element */
-        break;
-    default: /* a property that is not understood */
-        declaration.on = is_one_of(value, "none 0 0px") ? 0 : IS_DOUBTFUL;
-    }
-    return declaration;
-}
-
-/* Applies a declaration to a style. The declaration of a doubtful rule can show text, but never hide text. */
-static void apply(struct style *style, const struct style *parent, const struct declaration *declaration,
-                  bool is_doubtful) {
-    switch (declaration->property) {
-    case P_COLOR:
-        style->color = is_doubtful ? UNKNOWN : declaration->color;
-        break;
-    case P_BACKGROUND:
-        style->background = declaration->color == CLEAR ? parent->background : declaration->color;
-        if (is_doubtful)
-            style->background = UNKNOWN;
-        break;
-    default:
-        style->flags |= is_doubtful ? declaration->on & (IS_DOUBTFUL | HAS_ROOM) : declaration->on;
-        style->flags &= ~declaration->off;
-    }
-}
-
-static struct name_table property_table;
 
 void style_begin(void) {
     for (int property = 0; property < N_PROPERTIES; property++)
         add_names(&property_table, PROPERTIES[property], (uint8_t)property, 0);
+    for (size_t i = 0; i < COUNT_OF(COLORS); i++)
+        add_names(&color_table, COLORS[i].name, (uint8_t)i, 0);
+}
+
+/* Sets a color of a block. If a declaration is important, an earlier one may be stronger than a later one. */
+static void set_color(const struct effect *effect, rgb *color, rgb value) {
+    *color = effect->is_important && *color != UNSET && *color != value ? UNKNOWN : value;
+}
+
+static void set_size(struct effect *effect, span value) {
+    double pixels = 0.1;
+    span tail = value;
+    float size = (float)pixels;
+    if (is_one_of(value, "xx-small x-small small medium large x-large xx-large larger initial"))
+        size = 10;
+    else if (IS("inherit") || IS("unset"))
+        size = -1;
+    else if (IS("smaller"))
+        size = -.83f;
+    else if (read_number(&tail, &pixels) && is_one_of(tail, "em %"))
+        size = -(float)(*tail.at == '%' ? pixels / 100 : pixels);
+    else if (read_pixels(value, &pixels) && !is_one_of(tail, "ex ch vw vh"))
+        size = (float)pixels;
+    bool may_differ = effect->is_important && effect->size != 0;
+    effect->size = may_differ || size == 0 || size > MAX_LETTER ? .1f : size;
+}
+
+static void set_line(struct effect *effect, span value) {
+    double number, lines = 0;
+    span unit = value;
+    if (is_one_of(value, "normal inherit initial"))
+        lines = 1;
+    else if (read_number(&unit, &number))
+        lines = is_one_of(unit, "em") || is_empty(unit) ? number
+                : is_same(unit, LITERAL("%")) ? number / 100 : read_pixels(value, &number) ? number / 16 : 0;
+    bool is_low = !(lines >= MIN_LINES && lines <= MAX_LINES) || (effect->is_important && effect->flags & HAS_LOW_LINES);
+    effect->flags = (effect->flags & ~(uint32_t)(HAS_LOW_LINES | HAS_LINES)) | (is_low ? HAS_LOW_LINES : HAS_LINES);
+}
+
+/* Reads the size of letters and the height of lines in a value of the property font. */
+static void set_font(struct effect *effect, span value) {
+    for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
+        span size = before_first(word, '/');
+        bool is_weight = size_of(size) == 3 && size.at[1] == '0' && size.at[2] == '0';
+        if (!is_weight && !is_empty(size) && (begins_number(size) || find_byte(size, '(')))
+            set_size(effect, size);
+        if (size.end < word.end)
+            set_line(effect, skip_bytes(span_between(size.end, word.end), 1));
+    }
+}
+
+/* Adds a declaration, in lower case, to a block. */
+static void add_declaration(struct effect *effect, int property, span value) {
+    double number = 0;
+    span tail = value;
+    bool has_function = find_byte(value, '(') != NULL, may_hide = false;
+    switch (property) {
+    case P_COLOR:
+        set_color(effect, &effect->color, read_color(value));
+        break;
+    case P_BACKGROUND:
+        set_color(effect, &effect->background, read_background(value));
+        break;
+    case P_PICTURE:
+        if (read_background(value) != CLEAR)
+            effect->background = UNKNOWN;
+        break;
+    case P_SIZE:
+        set_size(effect, value);
+        break;
+    case P_FONT:
+        set_font(effect, value);
+        break;
+    case P_LINE:
+        set_line(effect, value);
+        break;
+    case P_OPACITY:
+        if (!read_number(&tail, &number) || !(is_empty(tail) || is_same(tail, LITERAL("%"))))
+            number = 0;
+        effect->opacity *= (float)(is_empty(tail) ? number : number / 100);
+        break;
+    case P_OVERFLOW:
+        effect->flags |= is_one_of(value, "visible inherit initial") ? 0 : CLIPS;
+        break;
+    case P_HEIGHT:
+        effect->flags |= is_one_of(value, "auto 100% none inherit initial") ? 0 : IS_SMALL;
+        break;
+    case P_WIDTH:
+        effect->flags |= has_function || has_odd_length(value, MIN_WIDTH, 1e9) ? IS_SMALL : 0;
+        break;
+    case P_WRAP:
+        effect->flags |= is_one_of(value, "nowrap pre") ? IS_SMALL : 0;
+        break;
+    case P_DISPLAY:
+        may_hide = !is_one_of(value, "block inline inline-block table inline-table table-cell table-row table-row-group "
+                                     "table-caption list-item flex inline-flex inherit initial");
+        break;
+    case P_VISIBILITY:
+        may_hide = !is_one_of(value, "visible inherit initial");
+        break;
+    case P_POSITION:
+        effect->flags |= is_one_of(value, "static relative inherit initial") ? 0 : MOVES;
+        break;
+    case P_OFFSET:
+        effect->flags |= has_function || has_odd_length(value, -MAX_OFFSET, MAX_OFFSET) ? MOVES : 0;
+        break;
+    case P_TRANSFORM:
+        effect->flags |= IS("none") ? 0 : MOVES;
+        break;
+    case P_SPACE:
+        may_hide = has_function || has_odd_length(value, MIN_LENGTH, MAX_LENGTH);
+        effect->flags |= has_odd_length(value, -MAX_OFFSET, 1e9) ? MOVES : 0;
+        break;
+    case P_BORDER:
+        may_hide = has_odd_length(before_first(value, '('), 0, MAX_LINE_WIDTH);
+        break;
+    case P_SHADOW:
+        may_hide = find(value, LITERAL("inset")) != NULL;
+        break;
+    case P_HARMLESS:
+        break;
+    default:
+        may_hide = !is_one_of(value, "none 1 auto normal inherit initial unset 100%");
+    }
+    effect->flags |= may_hide ? MAY_HIDE : 0;
 }
 
 /* Reads the declarations in a text in lower case that simplify returned. */
-static declaration_list read_declarations(struct sheet *sheet, span text) {
-    declaration_list declarations = {0};
+static struct effect read_effect(span text) {
+    struct effect effect = NO_EFFECT;
     while (!is_empty(text)) {
         const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
-        span name = colon ? strip(span_between(text.at, colon)) : (span){0};
-        int property = number_of(&property_table, name);
+        span name = strip(span_between(text.at, colon ? colon : text.at));
         text = skip_bytes(span_between(end, text.end), 1);
-        sheet->is_in_doubt = sheet->is_in_doubt || property == P_ALL; /* "all" sets all properties */
-        if (property == P_HARMLESS || is_empty(name) || starts_with(name, LITERAL("mso-")))
+        if (is_empty(name) || starts_with(name, LITERAL("mso-")) || starts_with(name, LITERAL("--")) ||
+            starts_with(name, LITERAL("scrollbar-")))
             continue;
         span value = span_between(colon + 1, end);
         const uint8_t *mark = find_byte(value, '!');
-        bool is_important = mark && is_same(strip(span_between(mark + 1, value.end)), LITERAL("important"));
         value = strip(span_between(value.at, mark ? mark : value.end));
-        if (is_empty(value) || (mark && !is_important))
-            continue;
-        struct declaration *declaration = LIST_ADD(sheet->arena, &declarations);
-        *declaration = read_value(property < 0 ? N_PROPERTIES : (enum property)property, value);
-        declaration->is_important = is_important;
+        effect.is_important = effect.is_important || mark;
+        if (!is_empty(value))
+            add_declaration(&effect, number_of(&property_table, name), value);
     }
-    return declarations;
+    return effect;
 }
 
-/* Applies either the declarations with "!important", or the declarations without it. */
-static void apply_all(struct style *style, const struct style *parent, const declaration_list *list, bool important,
-                      bool is_doubtful) {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].is_important == important)
-            apply(style, parent, &list->items[i], is_doubtful);
-}
-
-/* ---- Rules and the elements that they match ---- */
-
-/* The rules that match an element, by ascending strength. */
-struct matches {
-    const struct rule *items[MAX_MATCHES];
-    size_t count;
-};
+/* ---- Sheets ---- */
 
 static uint64_t hash_of_key(enum key_kind kind, span key) { return hash_any_case(SECRET, key) + kind; }
 
@@ -305,51 +479,32 @@ static struct rule **bucket_of(struct sheet *sheet, uint64_t hash) {
     return &sheet->buckets[hash % COUNT_OF(sheet->buckets)];
 }
 
-/* Adds the rules with this key to matches. If the class or id of a rule differs from the key in case, the page is in
- * doubt, because browsers ignore the case only on pages without a doctype. */
-static void add_matches(struct sheet *sheet, enum key_kind kind, span key, uint64_t tag_hash, struct matches *matches) {
-    uint64_t hash = hash_of_key(kind, key);
-    for (const struct rule *rule = *bucket_of(sheet, hash); rule; rule = rule->next) {
-        size_t steps = 1 + rule->declarations.count;
-        if (sheet->steps_left < steps || matches->count == MAX_MATCHES) {
-            sheet->is_in_doubt = true;
-            return;
-        }
-        sheet->steps_left -= steps;
-        if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag_hash))
-            continue;
-        sheet->is_in_doubt = sheet->is_in_doubt || (kind != OF_TAG && !is_same(rule->key, key));
-        size_t at = matches->count++;
-        for (; at > 0 && matches->items[at - 1]->strength > rule->strength; at--)
-            matches->items[at] = matches->items[at - 1];
-        matches->items[at] = rule;
-    }
-}
-
-static void find_matches(struct sheet *sheet, span tag, const struct attributes *attributes, struct matches *matches) {
-    span classes = value_of_attribute(attributes, A_CLASS);
-    uint64_t tag_hash = hash_any_case(SECRET, tag);
-    add_matches(sheet, OF_ANY, (span){0}, tag_hash, matches);
-    add_matches(sheet, OF_TAG, tag, tag_hash, matches);
-    if (has(attributes, A_ID))
-        add_matches(sheet, OF_ID, attributes->values[A_ID], tag_hash, matches);
-    for (span class = next_word(&classes); !is_empty(class) && !sheet->is_in_doubt; class = next_word(&classes))
-        add_matches(sheet, OF_CLASS, class, tag_hash, matches);
-}
-
-/* ---- Sheets ---- */
-
 void sheet_begin(struct sheet *sheet, struct arena *arena) {
-    *sheet = (struct sheet){.arena = arena, .steps_left = MAX_STEPS};
+    *sheet = (struct sheet){.arena = arena, .link = LINK, .steps_left = MAX_STEPS};
 }
 
-static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80; }
+/* Reads "class=x]" or "id=x]", the rest of a selector of attributes. Returns a text that the class or the id contains;
+ * a span of NULL if there is none, because other attributes may have any value. */
+static span part_of_attribute(span text) {
+    span name = text;
+    while (text.at < text.end && is_name_byte(*text.at))
+        text.at++;
+    name.end = text.at;
+    while (text.at < text.end && find_byte(LITERAL("~|^$* ="), *text.at))
+        text.at++;
+    span value = text;
+    while (text.at < text.end && is_name_byte(*text.at) && *text.at != '_') /* "_" may stand for another byte */
+        text.at++;
+    value.end = text.at;
+    bool is_read = is_same_any_case(name, LITERAL("class")) || is_same_any_case(name, LITERAL("id"));
+    return is_read && !is_empty(value) ? value : (span){0};
+}
 
-/* Returns a rule for the last simple selector of a selector. Sets is_doubtful if the selector is not understood, or if
- * it has several classes or ids, because only the last one is matched. */
-static struct rule read_selector(span text, bool *is_doubtful) {
-    struct rule rule = {.kind = OF_ANY};
-    *is_doubtful = *is_doubtful || is_empty(text);
+/* Reads the last simple selector of a selector. Returns false if the selector matches nothing while a message is only
+ * read: links that the mouse is over, and text that a sheet adds. */
+static bool read_selector(span text, struct rule *rule) {
+    *rule = (struct rule){.kind = OF_ANY};
+    bool matches = true;
     while (!is_empty(text)) {
         uint8_t c = *text.at;
         text.at += !is_name_byte(c);
@@ -358,65 +513,74 @@ static struct rule read_selector(span text, bool *is_doubtful) {
             text.at++;
         name.end = text.at;
         enum key_kind kind = c == '#' ? OF_ID : c == '.' ? OF_CLASS : is_name_byte(c) ? OF_TAG : OF_ANY;
-        if (kind != OF_ANY && !is_empty(name) && !is_digit(*name.at)) {
-            *is_doubtful = *is_doubtful || rule.kind > OF_TAG;
-            rule.tag = kind == OF_TAG ? name : rule.tag;
-            rule.kind = kind;
-            rule.key = name;
-        } else if (c == '(' || c == '[') {
+        if (kind != OF_ANY && !is_empty(name)) {
+            rule->tag = kind == OF_TAG ? name : rule->tag;
+            rule->kind = kind > rule->kind ? kind : rule->kind;
+            rule->key = kind >= rule->kind ? name : rule->key;
+        } else if (c == ':')
+            matches = matches && !is_one_of(name, "hover active focus visited before after selection");
+        else if (c == '(' || c == '[') {
             uint8_t closer = c == '(' ? ')' : ']';
+            rule->part = c == '[' && !rule->part.at ? part_of_attribute(span_between(name.at, text.end)) : rule->part;
             text.at = find_outside(span_between(name.at, text.end), closer, closer);
-            *is_doubtful = true;
-        } else if (c != '*' || !is_empty(name)) {
-            *is_doubtful = true;
-            if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* a combinator ends the selector */
-                text.at = name.at;
-                rule = (struct rule){.kind = OF_ANY};
-            }
+            text.at += text.at < text.end;
+        } else if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* a combinator ends the selector */
+            text.at = name.at;
+            *rule = (struct rule){.kind = OF_ANY};
+            matches = true;
+        } else if (c == '\\' || c == '&') { /* a name, or an element, of which at most the beginning is known */
+            *rule = (struct rule){.kind = OF_ANY, .part = rule->kind > OF_TAG ? rule->key : (span){0}};
+            text.at = name.end;
         }
     }
-    return rule;
+    return matches;
 }
 
-/* Adds a rule for each selector of a list. If one selector is doubtful, all these rules are doubtful, because browsers
- * ignore a list with a selector that they do not understand. */
-static void add_rule(struct sheet *sheet, span selectors, span body, bool is_doubtful) {
-    declaration_list declarations = read_declarations(sheet, copy_lower(sheet->arena, body));
-    struct rule *new_rules = NULL;
-    sheet->is_in_doubt = sheet->is_in_doubt || find_byte(body, '{'); /* the body has a nested rule */
-    for (bool is_last = !declarations.count; !is_last;) {
+/* Adds a rule for each selector of a list. */
+static void add_rule(struct sheet *sheet, span selectors, span body) {
+    struct effect effect = read_effect(copy_lower(sheet->arena, body)), *copy = NULL;
+    sheet->is_lost = sheet->is_lost || find_byte(body, '{'); /* a rule in a rule */
+    if (effect.color == UNSET && effect.background == UNSET && !effect.size && effect.opacity >= 1 &&
+        !(effect.flags & (uint32_t)~HAS_LINES))
+        return;
+    for (bool is_last = false; !is_last;) {
         if (sheet->n_rules++ == MAX_RULES) {
-            sheet->is_in_doubt = true;
+            sheet->is_lost = true;
             return;
         }
         const uint8_t *end = find_outside(selectors, ',', ',');
-        struct rule *rule = arena_allocate(sheet->arena, 1, sizeof *rule);
-        *rule = read_selector(strip(span_between(selectors.at, end)), &is_doubtful);
-        rule->declarations = declarations;
-        rule->next = new_rules;
-        new_rules = rule;
+        struct rule rule;
+        bool matches = read_selector(strip(span_between(selectors.at, end)), &rule);
         is_last = end == selectors.end;
         selectors = skip_bytes(span_between(end, selectors.end), 1);
-    }
-    while (new_rules) {
-        struct rule *rule = new_rules;
-        rule->hash = hash_of_key(rule->kind, rule->key);
-        rule->tag_hash = hash_any_case(SECRET, rule->tag);
-        struct rule **bucket = bucket_of(sheet, rule->hash);
-        new_rules = rule->next;
-        rule->is_doubtful = is_doubtful;
-        rule->strength = (is_doubtful ? UINT32_MAX : 2 * (uint64_t)rule->kind + !is_empty(rule->tag)) << 32 | sheet->n_rules;
-        rule->next = *bucket;
-        *bucket = rule;
+        if (!matches)
+            continue;
+        if (!copy) {
+            copy = arena_allocate(sheet->arena, 1, sizeof *copy);
+            *copy = effect;
+        }
+        struct rule *new_rule = arena_allocate(sheet->arena, 1, sizeof *new_rule);
+        *new_rule = rule;
+        new_rule->hash = hash_of_key(rule.kind, rule.key);
+        new_rule->tag_hash = hash_any_case(SECRET, rule.tag);
+        new_rule->effect = copy;
+        struct rule **bucket = bucket_of(sheet, new_rule->hash);
+        new_rule->next = *bucket;
+        *bucket = new_rule;
     }
 }
 
-/* Adds the rules of a sheet, or of a block in a sheet. Rules under a condition, such as "@media", are doubtful. */
-static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int depth) {
-    while (!is_empty(text = strip(text))) {
-        sheet->is_in_doubt = sheet->is_in_doubt || depth > MAX_NESTED;
-        if (sheet->is_in_doubt)
-            return;
+/* Returns whether a condition holds for no window of a mail reader with light colors. */
+static bool is_never_shown(struct arena *arena, span condition) {
+    condition = strip_any(copy_lower(arena, strip(condition)), " ()");
+    return is_same(condition, LITERAL("print")) || is_same(condition, LITERAL("prefers-color-scheme: dark")) ||
+           is_same(condition, LITERAL("prefers-color-scheme:dark"));
+}
+
+/* Adds the rules of a sheet, or of a block in a sheet, such as "@media screen {...}". */
+static void add_rules(struct sheet *sheet, span text, int depth) {
+    sheet->is_lost = sheet->is_lost || depth > MAX_NESTED;
+    while (!is_empty(text = strip(text)) && !sheet->is_lost) {
         if (starts_with(text, LITERAL("<!--")) || starts_with(text, LITERAL("-->"))) {
             text.at += *text.at == '<' ? 4 : 3;
             continue;
@@ -425,85 +589,164 @@ static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int dept
         const uint8_t *open = find_outside(text, '{', is_at_rule ? ';' : '{');
         span prelude = span_between(text.at, open), body = skip_bytes(span_between(open, text.end), 1);
         text = body;
+        if (starts_with_any_case(prelude, LITERAL("@import")) && has_inner_url(prelude))
+            sheet->is_lost = true;
         if (open == text.end || *open == ';')
             continue;
         body.end = find_outside(body, '}', '}');
         text = skip_bytes(span_between(body.end, text.end), 1);
-        if (is_at_rule)
-            add_rules(sheet, body, true, depth + 1);
-        else
-            add_rule(sheet, prelude, body, is_doubtful);
+        if (!is_at_rule)
+            add_rule(sheet, prelude, body);
+        else if (starts_with_any_case(prelude, LITERAL("@media")) ? !is_never_shown(sheet->arena, skip_bytes(prelude, 6))
+                 : !starts_with_any_case(prelude, LITERAL("@font-face")) && !starts_with_any_case(prelude, LITERAL("@page")) &&
+                       !find_any_case(first_bytes(prelude, 24), LITERAL("keyframes")))
+            add_rules(sheet, body, depth + 1);
     }
 }
 
 void sheet_add(struct sheet *sheet, span text, span media) {
     size_t left = MAX_SHEET_BYTES - sheet->n_bytes;
-    sheet->is_in_doubt = sheet->is_in_doubt || size_of(text) > left;
+    sheet->is_lost = sheet->is_lost || size_of(text) > left;
     text = first_bytes(text, left);
     sheet->n_bytes += size_of(text);
-    add_rules(sheet, simplify(sheet, text), !is_empty(strip(media)), 0);
+    if (!is_never_shown(sheet->arena, media))
+        add_rules(sheet, simplify(sheet->arena, text), 0);
 }
 
 /* ---- The style of an element ---- */
 
-static void apply_attributes(struct style *style, struct arena *arena, unsigned tag,
-                             const struct attributes *attributes) {
-    if (TAGS[tag].flags & IS_CONTROL || tag == TAG_MARK || (tag == TAG_A && has(attributes, A_HREF)))
-        style->color = UNKNOWN; /* browsers set the colors of these elements */
-    if (has(attributes, A_HIDDEN) || TAGS[tag].flags & IS_UNSHOWN)
-        style->flags |= IS_GONE;
-    enum attribute color = tag == TAG_BODY ? A_TEXT : A_COLOR;
-    if (has(attributes, color))
-        style->color = read_attribute_color(arena, attributes->values[color]);
-    if (has(attributes, A_BGCOLOR))
-        style->background = read_attribute_color(arena, attributes->values[A_BGCOLOR]);
-    if (!is_empty(value_of_attribute(attributes, A_BACKGROUND)))
-        style->background = UNKNOWN;
+static void add_pair(struct style *style, rgb letters, rgb background) {
+    for (size_t i = 0; i < style->n_pairs; i++)
+        if (style->pairs[i].letters == letters && style->pairs[i].background == background)
+            return;
+    if (style->n_pairs == MAX_PAIRS) { /* the colors are not known */
+        letters = background = UNKNOWN;
+        style->n_pairs = 0;
+    }
+    style->pairs[style->n_pairs++] = (struct colors){letters, background};
 }
 
-static bool hides_text(const struct style *style) {
-    return style->flags & (IS_GONE | IS_UNSEEN | IS_FAINT) ||
-           (!(style->flags & IS_DOUBTFUL) &&
-            (style->flags & (IS_TINY | IS_CUT_OFF) || is_unreadable(style->color, style->background)));
+/* Adds each pair of colors of the style as it would be with these colors. replaces: the style loses the other pairs. */
+static void set_colors(struct style *style, const struct style *parent, rgb letters, rgb background, bool replaces) {
+    struct style before = *style;
+    if (letters == UNSET && background == UNSET)
+        return;
+    style->n_pairs = replaces ? 0 : style->n_pairs;
+    for (size_t i = 0; i < before.n_pairs; i++)
+        for (size_t k = 0; k < parent->n_pairs; k++) {
+            rgb other = letters == INHERIT ? parent->pairs[k].letters : letters;
+            rgb ground = background == CLEAR || background == INHERIT ? parent->pairs[k].background : background;
+            add_pair(style, letters == UNSET ? before.pairs[i].letters : other,
+                     background == UNSET ? before.pairs[i].background : ground);
+        }
+}
+
+static float size_in(const struct style *parent, float size) { return size < 0 ? -size * parent->size : size; }
+
+/* Applies the rules that match by this key. own: the declarations of the element's style attribute. */
+static void apply_rules(struct sheet *sheet, struct style *style, const struct style *parent, const struct effect *own,
+                        enum key_kind kind, span key, uint64_t tag_hash, const struct attributes *attributes) {
+    uint64_t hash = hash_of_key(kind, key);
+    for (const struct rule *rule = *bucket_of(sheet, hash); rule && !sheet->is_lost; rule = rule->next) {
+        sheet->is_lost = !--sheet->steps_left;
+        if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag_hash))
+            continue;
+        if (rule->part.at && !find_any_case(value_of_attribute(attributes, A_CLASS), rule->part) &&
+            !find_any_case(value_of_attribute(attributes, A_ID), rule->part))
+            continue;
+        const struct effect *effect = rule->effect;
+        bool is_strong = effect->is_important; /* stronger than the style attribute */
+        set_colors(style, parent, is_strong || own->color == UNSET ? effect->color : UNSET,
+                   is_strong || own->background == UNSET ? effect->background : UNSET, false);
+        float size = size_in(parent, effect->size);
+        if (effect->size && (is_strong || !own->size) && size < style->size)
+            style->size = size;
+        if (parent->opacity * effect->opacity < style->opacity)
+            style->opacity = parent->opacity * effect->opacity;
+        style->flags |= effect->flags & (MAY_HIDE | CLIPS | IS_SMALL | MOVES);
+        style->flags |= is_strong || !(own->flags & HAS_LINES) ? effect->flags & HAS_LOW_LINES : 0;
+    }
+}
+
+static void apply_all_rules(struct sheet *sheet, struct style *style, const struct style *parent, const struct effect *own,
+                            span name, const struct attributes *attributes) {
+    uint64_t tag_hash = hash_any_case(SECRET, name);
+    span classes = value_of_attribute(attributes, A_CLASS);
+    apply_rules(sheet, style, parent, own, OF_ANY, (span){0}, tag_hash, attributes);
+    apply_rules(sheet, style, parent, own, OF_TAG, name, tag_hash, attributes);
+    if (has(attributes, A_ID))
+        apply_rules(sheet, style, parent, own, OF_ID, strip(attributes->values[A_ID]), tag_hash, attributes);
+    for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes))
+        apply_rules(sheet, style, parent, own, OF_CLASS, class, tag_hash, attributes);
+}
+
+/* Returns whether an unknown tag may be one that browsers hide. They have no tag with another sign in its name, such as
+ * <o:p> of Word and <name@host.example> of programs that do not write references. */
+static bool may_be_tag(span name) {
+    while (name.at < name.end && (is_letter(*name.at) || is_digit(*name.at)))
+        name.at++;
+    return is_empty(name);
+}
+
+/* Applies what browsers do by the tag and its attributes. */
+static void apply_tag(struct sheet *sheet, struct style *style, const struct style *parent, unsigned tag, span name,
+                      const struct attributes *attributes) {
+    unsigned flags = TAGS[tag].flags, kind = TAGS[tag].kind;
+    rgb color = UNSET, background = UNSET;
+    if (flags & IS_DOUBTFUL || (tag == TAG_UNKNOWN && may_be_tag(name)) || has(attributes, A_HIDDEN) || has(attributes, A_POPOVER))
+        style->flags |= MAY_HIDE;
+    if (tag == TAG_SMALL || tag == TAG_SUB || tag == TAG_SUP)
+        style->size *= .83f;
+    if (tag == TAG_TABLE) /* on pages without a doctype, tables do not inherit color */
+        for (size_t i = 0; i < sheet->page->n_pairs; i++)
+            set_colors(style, parent, sheet->page->pairs[i].letters, UNSET, false);
+    if (flags & IS_CONTROL || tag == TAG_MARK)
+        set_colors(style, parent, BLACK, tag == TAG_MARK ? YELLOW : BUTTON, true);
+    if (tag == TAG_A && has(attributes, A_HREF))
+        color = sheet->link;
+    if (tag == TAG_FONT && has(attributes, A_COLOR))
+        color = read_attribute_color(sheet->arena, attributes->values[A_COLOR]);
+    if (tag == TAG_BODY && has(attributes, A_TEXT))
+        color = read_attribute_color(sheet->arena, attributes->values[A_TEXT]);
+    if (tag == TAG_BODY && has(attributes, A_LINK))
+        sheet->link = read_attribute_color(sheet->arena, attributes->values[A_LINK]);
+    if (has(attributes, A_BGCOLOR) && (tag == TAG_BODY || (kind >= TABLE && kind <= CELL)))
+        background = read_attribute_color(sheet->arena, attributes->values[A_BGCOLOR]);
+    set_colors(style, parent, color, background, true);
 }
 
 static struct style make_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *parent;
-    if (tag == TAG_TABLE) { /* on pages without a doctype, tables do not inherit color and size */
-        style.color = sheet->page->color;
-        style.flags &= ~(uint32_t)IS_TINY;
-    }
-    apply_attributes(&style, sheet->arena, tag, attributes);
-    struct matches matches;
-    matches.count = 0;
-    if (sheet->n_rules)
-        find_matches(sheet, name, attributes, &matches);
+    style.flags &= ~(uint32_t)(CLIPS | IS_SMALL);
+    apply_tag(sheet, &style, parent, tag, name, attributes);
     span text = copy_lower(sheet->arena, value_of_attribute(attributes, A_STYLE));
-    declaration_list attribute_declarations = read_declarations(sheet, simplify(sheet, text));
-    for (int important = 0; important < 2; important++) {
-        for (size_t i = 0; i < matches.count; i++)
-            apply_all(&style, parent, &matches.items[i]->declarations, important, matches.items[i]->is_doubtful);
-        apply_all(&style, parent, &attribute_declarations, important, false);
-    }
-    if (TAGS[tag].flags & IS_INLINE && style.background != parent->background)
-        style.background = UNKNOWN; /* browsers do not paint the background behind blocks in an inline element */
-    unsigned kind = TAGS[tag].kind;
-    bool is_box = !(TAGS[tag].flags & IS_INLINE || kind == WHOLE_PAGE || (kind >= TABLE && kind <= CELL));
-    bool is_low = is_box && (style.flags & (CUTS_OFF | IS_LOW | HAS_ROOM | IS_DOUBTFUL)) == (CUTS_OFF | IS_LOW);
-    style.flags &= ~(uint32_t)(CUTS_OFF | IS_LOW | HAS_ROOM);
-    style.flags |= (parent->flags & (IS_GONE | IS_FAINT)) | (is_low ? IS_CUT_OFF : 0);
+    struct effect own = read_effect(simplify(sheet->arena, text));
+    set_colors(&style, parent, own.color, own.background, true);
+    style.size = own.size ? size_in(parent, own.size) : style.size;
+    style.opacity *= own.opacity;
+    style.flags = (style.flags & ~(own.flags & HAS_LINES ? (uint32_t)HAS_LOW_LINES : 0)) | (own.flags & ~(uint32_t)HAS_LINES);
+    for (int time = 0; sheet->n_rules && time < 2; time++) /* twice, because the colors of a rule may join another's */
+        apply_all_rules(sheet, &style, parent, &own, name, attributes);
+    sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
+    bool is_cut_off = (style.flags & (CLIPS | IS_SMALL)) == (CLIPS | IS_SMALL);
+    style.flags = (style.flags & ~(uint32_t)(CLIPS | IS_SMALL)) | (is_cut_off ? MAY_HIDE : 0);
+    style.is_doubtful = style.flags || !(style.size >= MIN_LETTER) || !(style.opacity >= MIN_OPACITY);
+    for (size_t i = 0; i < style.n_pairs; i++)
+        style.is_doubtful = style.is_doubtful || is_near(style.pairs[i]);
     return style;
 }
 
 const struct style *element_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
-                             const struct attributes *attributes) {
+                                  const struct attributes *attributes) {
     static const struct attributes NONE;
     struct style style = make_style(sheet, parent, tag, name, attributes ? attributes : &NONE);
-    if (style.color == parent->color && style.background == parent->background && style.flags == parent->flags)
+    bool is_same_style = style.flags == parent->flags && style.size == parent->size && style.opacity == parent->opacity &&
+                         style.n_pairs == parent->n_pairs &&
+                         !memcmp(style.pairs, parent->pairs, style.n_pairs * sizeof *style.pairs);
+    if (is_same_style)
         return parent;
     struct style *copy = arena_allocate(sheet->arena, 1, sizeof *copy);
-    style.is_hidden = hides_text(&style);
     *copy = style;
     return copy;
 }

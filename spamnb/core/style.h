@@ -1,67 +1,61 @@
-/* Style: enough of CSS to decide whether text can be seen.
+/* Style: enough of CSS to decide whether text is shown plainly.
  *
- * Only the last simple selector of a rule is matched: a tag, a class or an id, or a tag with a class or an id. When in
- * doubt, text is visible:
- * - A rule whose selector or condition is not understood is doubtful: such a rule can show text, but never hide text.
- * - A color or length that is not understood hides nothing.
- * - In an element with a property that is not understood, sizes, boxes and colors hide nothing.
- * - If not all sheets or elements of a page are understood, the page is in doubt: none of its text is hidden.
+ * Text that may be hidden is doubtful. Only a property of the element itself can end doubt, in its style attribute:
+ * - Letters and background have known colors, which differ.
+ * - The size of letters and the height of lines are known.
+ * - Everything else that may hide text also makes all text inside the element doubtful: a property that is not known to
+ *   be harmless, a value that is not understood, an attribute, or the tag.
+ * A box that is moved may cover other text or move it, so all text of its page is doubtful.
+ * A rule of a sheet can make text doubtful, and never plain. So it does not matter which rule is stronger, and a
+ * selector that is not understood counts as a match.
  */
 #pragma once
 
 #include "hash.h"
 #include "tags.h"
 
-typedef int32_t rgb; /* a color 0xRRGGBB, UNKNOWN or CLEAR */
+typedef int32_t rgb; /* a color 0xRRGGBB, or one of the next four */
 
 enum {
-    UNKNOWN = -1, /* a color that is not understood, or that a variable or a picture sets */
+    UNKNOWN = -1, /* a color that is not understood, or a gradient */
     CLEAR = -2,   /* transparent */
+    INHERIT = -3, /* the color of the parent element */
+    UNSET = -4,   /* the block does not set this color */
 };
 
-/* The flags of a style. */
-enum {
-    IS_GONE = 1 << 0,     /* display: none */
-    IS_UNSEEN = 1 << 1,   /* visibility: hidden */
-    IS_FAINT = 1 << 2,    /* opacity: 0 */
-    IS_TINY = 1 << 3,     /* the letters are too small to be read */
-    IS_CUT_OFF = 1 << 4,  /* the text is in a box that clips text and is too low to show a line */
-    IS_DOUBTFUL = 1 << 5, /* a property of the element is not understood */
-    /* Flags of a box, which elements inside the box do not inherit. CUTS_OFF: the box clips its text. IS_LOW: the
-     * height is almost 0. HAS_ROOM: padding or minimum height may leave room for text, or the element may be no box. */
-    CUTS_OFF = 1 << 6, IS_LOW = 1 << 7, HAS_ROOM = 1 << 8,
+/* MAX_PAIRS: the sheets of ordinary mail give an element up to 4 pairs of colors. */
+enum { MAX_PAIRS = 6 };
+
+/* The flags of a style and of a block of declarations. A box that CLIPS and IS_SMALL may hide its text. */
+enum { MAY_HIDE = 1, HAS_LOW_LINES = 2, HAS_LINES = 4, CLIPS = 8, IS_SMALL = 16, MOVES = 32 };
+
+struct colors {
+    rgb letters, background;
 };
 
 /* The style that the text in an element inherits. */
 struct style {
-    rgb color, background;
+    struct colors pairs[MAX_PAIRS]; /* the colors that the text may have, by the rules that may apply */
+    size_t n_pairs;
+    float size, opacity; /* size: of the letters, in pixels */
     uint32_t flags;
-    bool is_hidden; /* the style hides text */
+    bool is_doubtful;
 };
 
-/* The style that a page begins with, and the style of text whose colors are unknown. */
-extern const struct style FIRST_STYLE, UNKNOWN_STYLE;
+/* The style that a page begins with, and the style of text that is doubtful whatever its element is. */
+extern const struct style FIRST_STYLE, DOUBTFUL_STYLE;
 
-/* Makes the table of properties. Called once, before the first message. */
+/* Makes the tables of properties and colors. Called once, before the first message. */
 void style_begin(void);
 
 struct rule;
-
-/* A declaration, "property: value", and its effect on a style. */
-struct declaration {
-    uint8_t property;
-    bool is_important;
-    rgb color;
-    uint32_t on, off; /* flags that the declaration sets and clears */
-};
-
-typedef LIST(struct declaration) declaration_list;
 
 /* The rules of all sheets of a document. */
 struct sheet {
     struct arena *arena;
     const struct style *page; /* the style of the body element */
-    bool is_in_doubt; /* no text is hidden, because rules or the nesting of elements are not understood */
+    rgb link; /* the color of links */
+    bool is_lost; /* any text may be hidden: a box is moved; or the sheets are too large, nest rules, or import others */
     struct rule *buckets[256]; /* by hash */
     size_t n_rules, n_bytes, steps_left; /* n_bytes: of sheets; steps_left: until MAX_STEPS */
 };
@@ -70,7 +64,10 @@ void sheet_begin(struct sheet *sheet, struct arena *arena);
 /* Adds the rules of a style element. */
 void sheet_add(struct sheet *sheet, span text, span media);
 
+/* Returns whether a text has the URL of a sheet or a picture inside the message, which mail readers show unasked. */
+bool has_inner_url(span text);
+
 /* Returns the style that the text in an element inherits. parent: the style of the parent element; name: the tag as the
  * page spells it. */
 const struct style *element_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
-                             const struct attributes *attributes);
+                                  const struct attributes *attributes);

@@ -7,42 +7,47 @@ static const struct {
     const char *names;
     uint8_t kind, text, flags;
 } GROUPS[] = {
-    {"unknown", ORDINARY, NORMAL, IS_INLINE},
+    {"unknown", ORDINARY, NORMAL, IS_INLINE | HAS_STYLE},
     {"a", FORMATTING, NORMAL, IS_INLINE},
     {"body html", WHOLE_PAGE, NORMAL, ENDS_WORD | IS_BARRIER},
     {"p", BLOCK, NORMAL, ENDS_WORD},
     {"li dd dt", ITEM, NORMAL, ENDS_WORD},
-    {"table", TABLE, NORMAL, ENDS_WORD | IS_BARRIER},
+    {"table", TABLE, NORMAL, ENDS_WORD | IS_BARRIER | HAS_STYLE},
     {"style", ORDINARY, RAW, 0},
     {"title", ORDINARY, REFERENCES, 0},
     {"script xmp", ORDINARY, RAW, 0},
     {"meta area base", VOID, NORMAL, 0},
-    {"mark", ORDINARY, NORMAL, IS_INLINE},
+    {"mark", ORDINARY, NORMAL, IS_INLINE | HAS_STYLE},
     {"div address", BLOCK, NORMAL, ENDS_WORD},
-    {"svg math", ORDINARY, NORMAL, IS_INLINE | MAY_END_WORD},
+    {"svg math", ORDINARY, NORMAL, IS_INLINE | MAY_END_WORD | IS_DOUBTFUL},
     {"img input", VOID, NORMAL, MAY_END_WORD},
-    {"article aside blockquote center details dl fieldset footer form header main nav ol pre section summary "
+    {"small", FORMATTING, NORMAL, IS_INLINE | HAS_STYLE},
+    {"sub sup", ORDINARY, NORMAL, IS_INLINE | HAS_STYLE},
+    {"font", FORMATTING, NORMAL, IS_INLINE},
+    {"link", VOID, NORMAL, 0},
+    {"article aside blockquote center dl fieldset footer form header main nav ol pre section summary "
      "ul dir figcaption figure hgroup listing menu search", BLOCK, NORMAL, ENDS_WORD},
+    {"details", BLOCK, NORMAL, ENDS_WORD | IS_DOUBTFUL},
     {"h1 h2 h3 h4 h5 h6", HEADING, NORMAL, ENDS_WORD},
-    {"b big code em font i nobr s small strike strong tt u", FORMATTING, NORMAL, IS_INLINE},
-    {"abbr acronym bdo cite del dfn ins kbd label q samp span sub sup var blink ilayer layer map noscript picture xml "
-     "bdi data time", ORDINARY, NORMAL, IS_INLINE},
-    {"audio canvas video", ORDINARY, NORMAL, IS_INLINE | IS_UNSHOWN},
+    {"b big code em i nobr s strike strong tt u", FORMATTING, NORMAL, IS_INLINE},
+    {"abbr acronym bdo cite del dfn ins kbd label q samp span var blink ilayer layer map picture bdi data time ruby rb "
+     "output slot", ORDINARY, NORMAL, IS_INLINE},
+    {"noscript xml rp rt rtc progress meter audio canvas video datalist", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
     {"br hr", VOID, NORMAL, ENDS_WORD},
-    {"basefont bgsound col link param source spacer wbr image keygen track frame embed", VOID, NORMAL, 0},
+    {"basefont bgsound col param source spacer wbr image keygen track frame embed", VOID, NORMAL, 0},
     {"caption", TABLE_SECTION, NORMAL, ENDS_WORD | IS_BARRIER},
     {"colgroup tbody tfoot thead", TABLE_SECTION, NORMAL, 0},
     {"tr", ROW, NORMAL, ENDS_WORD},
     {"td th", CELL, NORMAL, ENDS_WORD | IS_BARRIER},
-    {"button select", ORDINARY, NORMAL, ENDS_WORD | IS_CONTROL},
-    {"legend optgroup option", ORDINARY, NORMAL, ENDS_WORD},
-    {"applet marquee object", ORDINARY, NORMAL, IS_BARRIER},
+    {"button", ORDINARY, NORMAL, ENDS_WORD | IS_CONTROL},
+    {"select", ORDINARY, NORMAL, ENDS_WORD | IS_CONTROL | IS_BARRIER | IS_DOUBTFUL},
+    {"legend", ORDINARY, NORMAL, ENDS_WORD},
+    {"optgroup option", ORDINARY, NORMAL, ENDS_WORD | IS_DOUBTFUL},
+    {"applet marquee object template", ORDINARY, NORMAL, IS_BARRIER | IS_DOUBTFUL},
     {"head frameset", IGNORED, NORMAL, 0},
     {"iframe noembed noframes", ORDINARY, RAW, 0},
-    {"template", ORDINARY, NOWHERE, IS_BARRIER},
-    {"datalist", ORDINARY, NORMAL, IS_UNSHOWN},
-    {"dialog", BLOCK, NORMAL, ENDS_WORD | IS_CONTROL},
-    {"textarea", ORDINARY, REFERENCES, ENDS_WORD | IS_CONTROL},
+    {"dialog", BLOCK, NORMAL, ENDS_WORD | IS_CONTROL | IS_DOUBTFUL},
+    {"textarea", ORDINARY, REFERENCES, ENDS_WORD | IS_CONTROL | IS_DOUBTFUL},
     {"plaintext", ORDINARY, REST, 0},
 };
 
@@ -50,8 +55,8 @@ struct tag TAGS[N_TAGS];
 size_t TAG_COUNT;
 
 /* The names of all attributes, in the order of enum attribute. */
-static const char ATTRIBUTES[] = "class id style color bgcolor text hidden background href src action formaction ping "
-                                 "poster lowsrc dynsrc xlink:href content http-equiv type media srcdoc shadowrootmode "
+static const char ATTRIBUTES[] = "class id style color bgcolor text link hidden popover background href src action formaction ping "
+                                 "poster lowsrc dynsrc xlink:href content http-equiv type media srcdoc "
                                  "alt placeholder label value";
 
 static struct name_table tag_table, attribute_table;

@@ -24,17 +24,17 @@ int number_of(const struct name_table *table, span name);
 enum tag_kind { ORDINARY, BLOCK, HEADING, ITEM, FORMATTING, VOID, TABLE, TABLE_SECTION, ROW, CELL, WHOLE_PAGE, IGNORED };
 
 /* How the text in an element is read. NORMAL: tags are read. RAW: no tags are read until the end tag. REFERENCES: as
- * RAW, but character references are resolved. NOWHERE: tags are read, and the text is shown nowhere. REST: no tags are
- * read until the end of the page. */
-enum tag_text { NORMAL, RAW, REFERENCES, NOWHERE, REST };
+ * RAW, but character references are resolved. REST: no tags are read until the end of the page. */
+enum tag_text { NORMAL, RAW, REFERENCES, REST };
 
 enum {
     ENDS_WORD = 1 << 0,  /* a word ends at the tag */
     IS_INLINE = 1 << 1,  /* without this flag, end tags of inline elements in the element close no element around it */
     IS_BARRIER = 1 << 2, /* no end tag in the element closes an element around it */
     IS_CONTROL = 1 << 3, /* browsers set the element's colors, as in a button */
-    IS_UNSHOWN = 1 << 4, /* text in the element is shown only by browsers that do not know the element, or never */
+    IS_DOUBTFUL = 1 << 4, /* only some browsers show the text in the element, or only after a click */
     MAY_END_WORD = 1 << 5, /* a word ends at the tag, unless its element takes up no space */
+    HAS_STYLE = 1 << 6, /* browsers give the element a style that matters here */
 };
 
 struct tag {
@@ -45,7 +45,8 @@ struct tag {
 /* The numbers of the tags that the code names. TAG_UNKNOWN stands for all names that HTML does not have. */
 enum {
     TAG_UNKNOWN, TAG_A, TAG_BODY, TAG_HTML, TAG_P, TAG_LI, TAG_DD, TAG_DT, TAG_TABLE, TAG_STYLE, TAG_TITLE,
-    TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS, TAG_SVG, TAG_MATH, TAG_IMG, TAG_INPUT
+    TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS, TAG_SVG, TAG_MATH, TAG_IMG, TAG_INPUT,
+    TAG_SMALL, TAG_SUB, TAG_SUP, TAG_FONT, TAG_LINK
 };
 
 enum { N_TAGS = 160 }; /* room for tags; TAG_COUNT are in use */
@@ -60,9 +61,9 @@ unsigned tag_of(span name);
 
 /* The attributes that are read. Style depends on the attributes before N_STYLE_ATTRIBUTES. */
 enum attribute {
-    A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_HIDDEN, A_BACKGROUND, A_HREF, N_STYLE_ATTRIBUTES,
-    A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
-    A_CONTENT, A_HTTP_EQUIV, A_TYPE, A_MEDIA, A_SRCDOC, A_SHADOWROOTMODE, A_ALT, A_PLACEHOLDER, A_LABEL, A_VALUE, N_ATTRIBUTES,
+    A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_LINK, A_HIDDEN, A_POPOVER, A_BACKGROUND, A_HREF,
+    N_STYLE_ATTRIBUTES, A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
+    A_CONTENT, A_HTTP_EQUIV, A_TYPE, A_MEDIA, A_SRCDOC, A_ALT, A_PLACEHOLDER, A_LABEL, A_VALUE, N_ATTRIBUTES,
     URL_ATTRIBUTES = 1 << A_HREF | 1 << A_SRC | 1 << A_ACTION | 1 << A_FORMACTION | 1 << A_PING | 1 << A_BACKGROUND |
                      1 << A_POSTER | 1 << A_LOWSRC | 1 << A_DYNSRC | 1 << A_XLINK,
 };

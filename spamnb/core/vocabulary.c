@@ -148,7 +148,7 @@ const struct cell *vocabulary_cells(const struct vocabulary *v, size_t *n) {
     return v->cells;
 }
 
-void vocabulary_forget_rows(struct vocabulary *v) { v->n_pending = v->n_cells = v->row_begin = 0; }
+void vocabulary_forget_rows(struct vocabulary *v) { v->n_pending = v->n_cells = v->row_begin = v->doubtful_begin = 0; }
 
 /* Counts an occurrence of a token in the current row; false if there is too little memory. */
 static bool count_token(struct vocabulary *v, const struct token *token) {
@@ -157,7 +157,7 @@ static bool count_token(struct vocabulary *v, const struct token *token) {
         return false;
     size_t cell = slot->last_cell;
     if (cell >= v->row_begin && cell < v->n_cells && v->cells[cell].id == slot->number - 1) {
-        v->cells[cell].count++;
+        v->cells[cell].count += cell >= v->doubtful_begin;
         return true;
     }
     if (v->n_cells == v->cell_room && !grow((void **)&v->cells, &v->cell_room, v->n_cells + 1, sizeof *v->cells))
@@ -177,10 +177,19 @@ bool row_add_pending(struct vocabulary *v) {
     return is_done;
 }
 
-bool row_end(struct vocabulary *v, uint32_t *size) {
+bool row_end_plain(struct vocabulary *v) {
+    if (!row_add_pending(v))
+        return false;
+    v->doubtful_begin = v->n_cells;
+    return true;
+}
+
+bool row_end(struct vocabulary *v, uint32_t *size, uint32_t *n_plain) {
     if (!row_add_pending(v))
         return false;
     *size = (uint32_t)(v->n_cells - v->row_begin);
+    *n_plain = (uint32_t)(v->doubtful_begin - v->row_begin);
     v->row_begin = v->n_cells;
+    v->doubtful_begin = 0;
     return true;
 }

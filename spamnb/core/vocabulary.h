@@ -41,6 +41,7 @@ struct vocabulary {
     size_t text_room;
     struct cell *cells;
     size_t n_cells, row_begin, cell_room;
+    size_t doubtful_begin; /* of the current row; 0 while its plain tokens are added */
     struct token pending[MAX_PENDING];
     size_t n_pending;
 };
@@ -50,8 +51,12 @@ span vocabulary_text(const struct vocabulary *vocabulary, uint32_t id);
 uint64_t vocabulary_file_hash(struct vocabulary *vocabulary, uint32_t id);
 /* Adds the pending tokens to the current row; false if there is too little memory. */
 bool row_add_pending(struct vocabulary *vocabulary);
-/* Ends the current row, and writes the number of its distinct tokens; false if there is too little memory. */
-bool row_end(struct vocabulary *vocabulary, uint32_t *size);
+/* Ends the plain tokens of the current row. The tokens that follow are doubtful; a token that is also plain is not
+ * counted again. Returns false if there is too little memory. */
+bool row_end_plain(struct vocabulary *vocabulary);
+/* Ends the current row, and writes the number of its distinct tokens, and how many of them are plain: these are the
+ * first ones. Returns false if there is too little memory. */
+bool row_end(struct vocabulary *vocabulary, uint32_t *size, uint32_t *n_plain);
 
 /* Adds an occurrence of a token to the current row; false if there is too little memory. */
 static inline bool row_add(struct vocabulary *vocabulary, span text) {

@@ -250,13 +250,46 @@ void add_host(struct reader *reader, span prefix, span host) {
     count_host(&(struct scan){.reader = reader, .rule = {prefix, WORD_HOST}}, host);
 }
 
-/* Counts the first max_words words of a text. Returns the number of these words; a word of many pieces counts as
+static size_t count_words(span text) {
+    size_t n = 0;
+    unsigned before = 0;
+    for (const uint8_t *at = text.at; at < text.end; at++) {
+        unsigned kind = KIND[*at] & (IN_WORD | CONTROL);
+        n += kind && !before;
+        before = kind;
+    }
+    return n;
+}
+
+/* The words of a text that are counted: the first n_first words, and of the others every so many, so that no beginning
+ * of a text uses up the words that are counted of it. */
+struct choice {
+    size_t n_first, n_others, max_others;
+};
+
+static struct choice choose_words(span text, size_t max_words, size_t n_first) {
+    size_t n_words = size_of(text) / 2 < max_words ? 0 : count_words(text);
+    if (n_words <= max_words)
+        return (struct choice){max_words, 0, 0};
+    n_first = n_first < max_words ? n_first : max_words;
+    return (struct choice){n_first, n_words - n_first, max_words - n_first};
+}
+
+/* Returns whether the word with this number is counted, if n words are counted before. */
+static bool is_chosen(const struct choice *choice, size_t number, size_t n) {
+    return n < choice->n_first ||
+           (n < choice->n_first + choice->max_others &&
+            (n - choice->n_first) * choice->n_others < choice->max_others * (number - choice->n_first + 1));
+}
+
+/* Counts at most max_words words of a text. Returns the number of these words; a word of many pieces counts as
  * several words. The first max_joined words are joinable. A control character shows nothing, but may end a word. So a
  * word with controls is counted twice: once without the controls, and once as the words between the controls. */
 static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
     enum word_method method = scan->rule.method;
     span low = copy_lower(&scan->reader->arena, text);
-    size_t n = 0;
+    struct choice choice = choose_words(text, max_words, max_joined);
+    size_t n = 0, number = 0; /* number: of the word in the text */
     const uint8_t *controls_end = text.at; /* before this address, controls end words */
     for (const uint8_t *at = text.at; at < text.end;) {
         const uint8_t *begin = at;
@@ -267,8 +300,10 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             at++;
             continue;
         }
-        if (n >= max_words || (at <= controls_end && at - begin == 1)) { /* a single letter between controls */
-            scan->n_words += at > controls_end;
+        bool is_new = at > controls_end;
+        number += is_new;
+        if (!is_chosen(&choice, number - 1, n) || (!is_new && at - begin == 1)) { /* a single letter between controls */
+            scan->n_words += is_new;
             continue;
         }
         span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
@@ -409,14 +444,13 @@ static void read_layout(struct layout *layout, span text) {
     }
 }
 
-void add_texts(struct reader *reader, const span_list *texts, span prefix) {
-    struct scan scan = {.reader = reader, .rule = {LITERAL(""), WORD_PARTS}};
+/* Counts the words of texts, pairs of their first words, and punctuation. */
+static void scan_texts(struct scan *scan, const span_list *texts, span prefix) {
+    struct reader *reader = scan->reader;
     size_t words_left = MAX_WORDS, joined_left = MAX_JOINED;
-    struct layout layout = {0};
     for (size_t i = 0; i < texts->count; i++) {
         span text = texts->items[i];
         count_punctuation(reader, prefix, text);
-        read_layout(&layout, text);
         if (reader->options.splits)
             text = ask(reader, ASK_SPLIT, text, (span){0}).text;
         if (!is_ascii(text))
@@ -427,16 +461,28 @@ void add_texts(struct reader *reader, const span_list *texts, span prefix) {
         size_t n_others = texts->count - i - 1;
         size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
         size_t max_joined = joined_left - MAX_JOINED / 2 * n_others / texts->count;
-        size_t n_read = (reader->options.splits ? scan_lines : scan_words)(&scan, text, max_words, max_joined);
+        size_t n_read = (reader->options.splits ? scan_lines : scan_words)(scan, text, max_words, max_joined);
         words_left -= n_read;
         joined_left -= n_read < max_joined ? n_read : max_joined;
     }
-    join_words(&scan, reader->options.ngrams);
+    join_words(scan, reader->options.ngrams);
+}
+
+void add_texts(struct reader *reader, const span_list *texts, span prefix) {
+    struct scan scan = {.reader = reader, .rule = {LITERAL(""), WORD_PARTS}};
+    struct layout layout = {0};
+    scan_texts(&scan, texts, prefix);
     add_number(reader, prefix, "length:", bit_length(scan.n_words));
     add_number(reader, prefix, "caps:", bit_length(scan.n_capital_words));
     if (!is_empty(prefix))
         return;
+    for (size_t i = 0; i < texts->count; i++)
+        read_layout(&layout, texts->items[i]);
     add_number(reader, prefix, "line:", bit_length(layout.n_bytes / (layout.n_lines ? layout.n_lines : 1)));
     size_t n_capitals = 64 * layout.n_capitals / (layout.n_bytes ? layout.n_bytes : 1);
     add_number(reader, prefix, "capitals:", bit_length(n_capitals));
+}
+
+void add_doubtful_texts(struct reader *reader, const span_list *texts) {
+    scan_texts(&(struct scan){.reader = reader, .rule = {LITERAL(""), WORD_PARTS}}, texts, LITERAL(""));
 }

@@ -125,7 +125,7 @@ def make_entry(
 ) -> JournalEntry:
     """Return a new entry for a classification by a model with these settings, with the place NOWHERE."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in classification.reasons[:MAX_EVIDENCE]]
-    now = int(time.time())
+    now, row = int(time.time()), message.plain().row
     return JournalEntry(
         now,
         field_text(user),
@@ -140,7 +140,7 @@ def make_entry(
         threshold=classification.threshold,
         evidence=json.dumps(evidence),
         token_rules=identify_token_rules(settings),
-        tokens=pack_tokens(message.row.tokens, message.row.counts),
+        tokens=pack_tokens(row.tokens, row.counts),
     )
 
 

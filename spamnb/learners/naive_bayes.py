@@ -120,7 +120,8 @@ class NaiveBayes(Learner):
         return ScoreModel(
             pooling_parameters(pooling), len(GROUPS), self.settings.model_type, self.settings.alpha,
             totals.vocabulary_size, counts, groups,
-            np.ascontiguousarray(totals.documents), np.ascontiguousarray(class_sums), intercepts, *correction,
+            np.ascontiguousarray(totals.documents), np.ascontiguousarray(class_sums), intercepts,
+            self.settings.spam_column(totals.classes), *correction,
         )  # fmt: skip
 
     def _log_prior(self, documents: np.ndarray) -> np.ndarray:

@@ -33,7 +33,7 @@ TRUNCATIONS = {
 KINDS = {
     "subject": "subject",
     **dict.fromkeys(("from", "to", "sender", "received", "header"), "headers"),
-    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url", "truncated"), "structure"),
+    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "url", "truncated"), "structure"),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), "structure"),
 }
 # Only the presence of fields with these names is evidence: words of a field "caps" would become tokens of kind caps.

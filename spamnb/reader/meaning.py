@@ -13,7 +13,6 @@ _PHRASES = {
     "encoding": "a part with the transfer encoding {}",
     "from": "From: {}",
     "header": "a header field {}",
-    "hidden": "hidden from the reader: {}",
     "p": "the sign {}",
     "part": "a part of type {}",
     "received": "Received: {}",
@@ -25,7 +24,7 @@ _PHRASES = {
 _FACTS = {  # the meaning of whole tokens
     "charset:": "text without a charset",
     "encoding:": "a part without a transfer encoding",
-    "html:hidden": "HTML that hides text",
+    "html:hidden": "HTML with text that may be hidden",
 }
 _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}")
 

@@ -1,4 +1,4 @@
-"""Messages → rows of token ids; and one message for people: its fields, text, hidden text and links."""
+"""Messages → rows of token ids; and one message for people: its fields, text, doubtful text and links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.reader.answers import Answers
-from spamnb.reader.binding import BODY, DATE, DIGEST, FIELDS, ReaderCore
+from spamnb.reader.binding import BODY, DATE, DIGEST, DOUBTFUL, FIELDS, ReaderCore
 from spamnb.reader.evidence import TRUNCATIONS, header_rules
 from spamnb.reader.rows import UNDATED, Rows
 from spamnb.reader.tokens import Vocabulary
@@ -25,9 +25,9 @@ class Message(NamedTuple):
     """A decoded message. Its texts have no controls and LF line ends.
 
     headers: (name as written, decoded value) of the header fields in order
-    texts: visible text, one per text part, attachments and documents last
+    texts: text that is shown plainly, one per text part
     links: URLs of the HTML parts, their images and forms included, and of PDF documents
-    hidden: text of the HTML parts that a mail reader does not show
+    doubtful: text that a mail reader may hide, and text of attachments and documents
     attachments: (name of the file, content type) of the parts that are files
     truncations: names of ``TRUNCATIONS``: the parts that were not read because a bound was reached
     digest: 16 bytes that identify the message, however it is stored
@@ -36,7 +36,7 @@ class Message(NamedTuple):
     headers: tuple[tuple[str, str], ...]
     texts: tuple[str, ...]
     links: tuple[str, ...]
-    hidden: str
+    doubtful: str
     attachments: tuple[tuple[str, str], ...]
     truncations: tuple[str, ...]
     digest: bytes
@@ -62,20 +62,29 @@ class Reader(ReaderCore):
         self.settings = settings or Settings()
         super().__init__(header_rules(self.settings.ignore_headers), Answers(self.settings), self.settings)
 
-    def tokens(self, raw: bytes) -> dict[str, int]:
-        """Return the tokens of one message with their occurrences, in the order of their first occurrence."""
+    def tokens(self, raw: bytes, doubtful: bool = False) -> dict[str, int]:
+        """Return the tokens of one message with their occurrences, in the order of their first occurrence.
+
+        With ``doubtful``, the tokens that occur only in text that may be hidden follow.
+        """
         vocabulary = Vocabulary()
-        rows = self.read([raw], vocabulary, identify=False)
+        rows = self.read([raw], vocabulary, identify=False, doubtful=doubtful)
         return dict(zip(vocabulary.take(rows.ids), rows.counts.tolist()))
 
-    def read(self, raws: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> Rows:
+    def read(
+        self, raws: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True, doubtful: bool = False
+    ) -> Rows:
         """Return messages as rows of the vocabulary's ids, the tokens of each in the order of their first occurrence.
 
-        Without ``identify``, digests and dates are not read.
+        Without ``identify``, digests and dates are not read. With ``doubtful``, the rows have the tokens that occur
+        only in text that may be hidden, after the others.
         """
-        parts = BODY | (DIGEST | DATE if identify else 0)
-        ids, counts, (lengths, digests, dates, truncations) = self.read_cells(raws, vocabulary, parts)
+        parts = BODY | (DIGEST | DATE if identify else 0) | (DOUBTFUL if doubtful else 0)
+        ids, counts, (lengths, n_plain, digests, dates, truncations) = self.read_cells(raws, vocabulary, parts)
         columns: dict[str, np.ndarray] = {"truncations": truncations}
+        if doubtful:
+            begins = np.cumsum(lengths, dtype=np.int64) - lengths
+            columns["is_doubtful"] = np.arange(len(ids)) >= np.repeat(begins + n_plain, lengths)
         if identify:
             seconds = [parse_date(date.decode()) for date in dates.tolist()]
             columns["dates"] = np.array([UNDATED if each is None else each for each in seconds], np.int64)
@@ -84,12 +93,12 @@ class Reader(ReaderCore):
 
     def parse(self, raw: bytes, parts: int = FIELDS | BODY | DIGEST) -> Message:
         """Return a message with these parts; a part that is not requested is empty."""
-        (fields, texts, links, hidden, files), (_, digests, _, truncations) = self.read_lists(raw, parts)
+        (fields, texts, links, doubtful, files), (_, _, digests, _, truncations) = self.read_lists(raw, parts)
         return Message(
             headers=tuple(zip(fields[::2], fields[1::2])),
             texts=tuple([text.translate(_CONTROLS) for text in texts]),
             links=tuple(links),
-            hidden="\n".join(hidden).translate(_CONTROLS),
+            doubtful="\n".join(doubtful).translate(_CONTROLS),
             attachments=tuple(zip(files[::2], files[1::2])),
             truncations=_names_of_bits(TRUNCATIONS, int(truncations[0])),
             digest=digests.tobytes(),
@@ -130,7 +139,7 @@ def parse(raw: bytes) -> Message:
     Returns
     -------
     Message
-        Headers, texts, links and hidden text.
+        Headers, texts, links and doubtful text.
 
     Raises
     ------
@@ -175,7 +184,7 @@ def arrival(raw: bytes) -> int | None:
     >>> arrival(b"Date: Thu, 22 Aug 102 18:26:25 +0700\n\n"), arrival(b"Subject: Date: unknown\n\n")
     (1030015585, None)
     """
-    _, (_, _, dates, _) = _readers.reader.read_lists(raw, DATE)
+    _, (_, _, _, dates, _) = _readers.reader.read_lists(raw, DATE)
     return parse_date(dates[0].decode())
 
 

@@ -19,7 +19,8 @@ class ReadMessage:
 
     raw: empty if only the message's tokens are stored
     reader: the reader that made the tokens; None for stored tokens. A model with another reader reads ``raw`` again
-    row: this message alone. ``row.counts`` belong to ``row.tokens``, in the order of their first occurrence. If several
+    row: this message alone, with its doubtful tokens, which are classified and never learned. ``row.counts`` belong to
+        ``row.tokens``, in the order of their first occurrence. If several
         tokens have the same hash, as a sender can achieve, only the first is here, because a model has one count for
         all of them
 
@@ -40,14 +41,15 @@ class ReadMessage:
     @classmethod
     def read_all(cls, raws: Sequence[bytes], reader: Reader, vocabulary: Vocabulary) -> list[ReadMessage]:
         """Read messages; their tokens get their ids in this vocabulary."""
-        rows, messages = reader.read(raws, vocabulary), []
+        rows, messages = reader.read(raws, vocabulary, doubtful=True), []
         for i, raw in enumerate(raws):
             row = rows.take(slice(i, i + 1)).packed()
             tokens = vocabulary.take(row.ids)
             first = np.unique(tokens.hashes, return_index=True)[1]  # without return_index numpy imports numpy.ma: 5 ms
             first.sort()
             ids, ends = np.arange(len(first), dtype=np.int32), np.array([len(first)])
-            row = replace(row, tokens=tokens.take(first), ends=ends, ids=ids, counts=row.counts[first])
+            counts, doubt = row.counts[first], row.doubt[first]
+            row = replace(row, tokens=tokens.take(first), ends=ends, ids=ids, counts=counts, is_doubtful=doubt)
             messages.append(cls(raw, reader, row))
         return messages
 
@@ -59,6 +61,10 @@ class ReadMessage:
         {'four': 2, 'tea': 1}
         """
         return cls(b"", None, Rows.of([counts], digests=np.frombuffer(digest, np.uint8)[None]))
+
+    def plain(self) -> ReadMessage:
+        """Return the message without its doubtful tokens."""
+        return replace(self, row=self.row.plain().compact()) if self.row.has_doubt else self
 
     @cached_property
     def digest(self) -> bytes:

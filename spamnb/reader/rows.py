@@ -81,6 +81,7 @@ class Rows:
     labels: np.ndarray  # (n,) numbers of ``classes``, or UNLABELLED
     positions: np.ndarray  # (n,) in the sources
     classes: tuple[str, ...] = ()
+    is_doubtful: np.ndarray | None = None  # (nnz,) the token occurs only in text that may be hidden; None: none does
 
     @classmethod
     def of_cells(cls, tokens: Any, lengths: np.ndarray, ids: np.ndarray, counts: np.ndarray, **columns: Any) -> Rows:
@@ -121,6 +122,7 @@ class Rows:
             labels=concatenate(labels),
             positions=concatenate([part.positions for part in parts]),
             classes=classes,
+            is_doubtful=concatenate([part.doubt for part in parts]) if any(part.has_doubt for part in parts) else None,
         )
 
     @staticmethod
@@ -153,9 +155,24 @@ class Rows:
         return indptr
 
     @property
-    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``indptr``, ``ids`` and ``counts`` of packed rows, in the types of the core."""
-        return self.indptr, self.ids.astype(np.int32, copy=False), self.counts.astype(np.int64, copy=False)
+    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """``indptr``, ``ids``, ``counts`` and ``is_doubtful`` of packed rows, in the types of the core."""
+        ids, counts = self.ids.astype(np.int32, copy=False), self.counts.astype(np.int64, copy=False)
+        return self.indptr, ids, counts, self.is_doubtful
+
+    @property
+    def has_doubt(self) -> bool:
+        """Whether a cell is doubtful."""
+        return self.is_doubtful is not None and bool(self.is_doubtful.any())
+
+    @property
+    def doubt(self) -> np.ndarray:
+        """Whether each cell (nnz,) is doubtful."""
+        return np.zeros(len(self.ids), bool) if self.is_doubtful is None else self.is_doubtful
+
+    def plain(self) -> Rows:
+        """Return the cells that are not doubtful."""
+        return replace(self.only(~self.doubt) if self.has_doubt else self, is_doubtful=None)
 
     @property
     def row_numbers(self) -> np.ndarray:
@@ -174,8 +191,13 @@ class Rows:
         if is_whole and (begins[1:] == ends[:-1]).all():
             return self
         after = np.cumsum(ends - begins)
-        ids, counts = join_slices(self.ids, begins, ends), join_slices(self.counts, begins, ends)
-        return replace(self, begins=after - (ends - begins), ends=after, ids=ids, counts=counts)
+        cells: dict[str, Any] = {name: join_slices(values, begins, ends) for name, values in self._cell_columns.items()}
+        return replace(self, begins=after - (ends - begins), ends=after, **cells)
+
+    @property
+    def _cell_columns(self) -> dict[str, Any]:
+        names = "ids", "counts", *(["is_doubtful"] if self.is_doubtful is not None else [])
+        return {name: getattr(self, name) for name in names}
 
     def batches(self, size: int = 256) -> Iterator[Rows]:
         """Yield packed rows of ``size`` messages each; the counts of 256 messages fit the processor's cache."""
@@ -199,10 +221,13 @@ class Rows:
             return self
         places = np.append(0, np.cumsum(mask))
         begins, ends = places[self.begins], places[self.ends]
-        return replace(self, begins=begins, ends=ends, ids=self.ids[mask], counts=self.counts[mask])
+        cells = {name: values[mask] for name, values in self._cell_columns.items()}
+        return replace(self, begins=begins, ends=ends, **cells)
 
     def select(self, selected: np.ndarray) -> Rows:
-        """Return packed rows over the tokens with the ids ``selected`` (k,), in this order."""
+        """Return packed rows over the tokens with the ids ``selected`` (k,), in this order, without doubtful cells."""
+        if self.is_doubtful is not None:
+            return self.plain().select(selected)
         new_ids = np.full(len(self.tokens), -1, np.int32)
         new_ids[selected] = np.arange(len(selected), dtype=np.int32)
 
@@ -225,7 +250,7 @@ class Rows:
     def sorted(self) -> Rows:
         """Return the same messages of packed rows, each with its ids ascending."""
         order = np.lexsort((self.ids, self.row_numbers))
-        return replace(self, ids=self.ids[order], counts=self.counts[order])
+        return replace(self, **{name: values[order] for name, values in self._cell_columns.items()})
 
     def matrix(self) -> Any:
         """Return a scipy CSR array (n, V) of occurrences."""

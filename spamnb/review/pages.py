@@ -129,7 +129,7 @@ def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> 
     }
     if isinstance(message, Message):
         values["text"] = _paragraphs("\n\n".join(message.texts))
-        values["hidden"] = _paragraphs(message.hidden)
+        values["hidden"] = _paragraphs(message.doubtful)
         values["attachments"] = message.attachments
         values["truncations"] = [TRUNCATIONS[name] for name in message.truncations]
     return values

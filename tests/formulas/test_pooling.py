@@ -104,18 +104,24 @@ def score_by_formula(case: Case, message: Message, others: Sequence[Message]) ->
     return SCALE * scores + correction, group_votes.sum(), correction
 
 
-def score_in_c(case: Case, messages: Sequence[Message], are_learned: bool) -> Scores:
+def score_in_c(
+    case: Case,
+    messages: Sequence[Message],
+    are_learned: bool,
+    spam: int | None = None,
+    is_doubtful: np.ndarray | None = None,
+) -> Scores:
     counts, frequency, documents = count(case, case.learned)
     bounds = np.cumsum([0, *(len(each.ids) for each in messages)])
     return ScoreModel(
         pooling_parameters(case.pooling), N_GROUPS, case.event_model, ALPHA, int(np.count_nonzero(frequency)),
         counts.astype(np.uint32), np.where(frequency > are_learned, GROUPS, -1).astype(np.int8), documents,
         counts.sum(axis=0), case.intercepts[:-1] if are_learned else case.intercepts[-1:],
-        case.corrections, SCALE, UNIT,
+        spam, case.corrections, SCALE, UNIT,
     ).score(
         bounds, np.concatenate([each.ids for each in messages]).astype(np.int32),
         np.concatenate([each.occurrences for each in messages]),
-        np.array([each.label for each in messages]) if are_learned else None, with_weights=True,
+        is_doubtful, np.array([each.label for each in messages]) if are_learned else None, with_weights=True,
     )  # fmt: skip
 
 
@@ -137,6 +143,60 @@ def test_scores_are_their_formulas_by_a_model_of_the_other_messages(case: Case, 
             np.testing.assert_allclose(corrections[cells].sum(axis=0), correction, atol=1e-9)
 
 
+def accusation_by_formula(case: Case, message: Message, is_doubtful: np.ndarray, spam: int, votes: float) -> float:
+    """Return what the doubtful tokens of a message add to the score of spam, in nats."""
+    counts, frequency, documents = count(case, case.learned)
+    if case.pooling == "sum" or case.classes < 2:
+        return 0.0
+    totals, vocabulary_size = counts.sum(axis=0), np.count_nonzero(frequency)
+    accusing = []
+    for token, repeats, doubtful in zip(message.ids, message.occurrences, is_doubtful):
+        if not doubtful or not frequency[token]:
+            continue
+        if case.event_model == "bernoulli":
+            log_likelihoods = np.log(counts[token] + ALPHA) - np.log(documents - counts[token] + ALPHA)
+        else:
+            log_likelihoods = np.log((counts[token] + ALPHA) / (totals + ALPHA * vocabulary_size))
+        gain = log_likelihoods[spam] - np.delete(log_likelihoods, spam).max()
+        q = np.exp(log_likelihoods - log_likelihoods.max())
+        information = max(1 - entropy(q / q.sum()) / np.log(case.classes), 0)
+        if gain > 0:
+            weight = (repeats if case.event_model == "multinomial" else 1) * information**INFORMATION_EXPONENT
+            correction = 0.0 if case.corrections is None else UNIT * (
+                case.corrections[token, spam] - np.delete(case.corrections[token], spam).max()
+            )  # fmt: skip
+            accusing.append((GROUPS[token], weight, gain, correction))
+    sums = np.bincount([group for group, *_ in accusing], [weight for _, weight, *_ in accusing], N_GROUPS)
+    below = PRIOR_WEIGHT + votes + (sums**GROUP_EXPONENT).sum()
+    length = np.count_nonzero(~is_doubtful) + len(accusing)
+    return sum(
+        max(SCALE * weight * gain * sums[group] ** (GROUP_EXPONENT - 1) / below + correction / np.sqrt(length), 0)
+        for group, weight, gain, correction in accusing
+        if sums[group] > 0
+    )
+
+
+@given(case=CASES, data=st.data())
+def test_doubtful_tokens_never_lower_the_margin_of_spam(case: Case, data: st.DataObject) -> None:
+    """They are added by the formula, to the score of spam alone; other scores and the votes are as without them."""
+    spam = data.draw(st.integers(0, case.classes - 1))
+    for message in case.new:
+        n = len(message.ids)
+        is_doubtful = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), bool)
+        plain = Message(message.label, message.ids[~is_doubtful], message.occurrences[~is_doubtful])
+        with_doubt = score_in_c(case, [message], False, spam, is_doubtful)
+        without = score_in_c(case, [plain], False)
+        others = np.arange(case.classes) != spam
+        np.testing.assert_array_equal(with_doubt.scores[0, others], without.scores[0, others])
+        np.testing.assert_array_equal(with_doubt.votes, without.votes)
+        added = with_doubt.scores[0, spam] - without.scores[0, spam]
+        expected = accusation_by_formula(case, message, is_doubtful, spam, without.votes[0])
+        assert added >= 0 and added == pytest.approx(expected, abs=1e-9)
+        np.testing.assert_allclose(with_doubt.weights[is_doubtful].sum(axis=0)[spam], added, atol=1e-9)
+        without_spam = score_in_c(case, [message], False, None, is_doubtful)
+        np.testing.assert_array_equal(without_spam.scores, without.scores)
+
+
 def test_a_share_of_the_log_odds_is_kept() -> None:
     votes = np.array([0, 1.5, 40])
     shares = kept_shares(votes, "mean")
@@ -156,6 +216,7 @@ ROWS = {
     "bounds": np.array([0, 2, 2]),
     "ids": np.array([0, 1], np.int32),
     "occurrences": np.array([1, 1]),
+    "is_doubtful": None,
     "labels": np.array([0, 1]),
 }
 
@@ -169,6 +230,7 @@ def score_changed(**changes: Any) -> Scores:
 @pytest.mark.parametrize(
     "changes",
     [
+        {"is_doubtful": np.zeros(1, bool)},
         {"ids": np.array([0, 3], np.int32)},
         {"ids": np.array([0, -1], np.int32)},
         {"ids": np.array([0, 1])},

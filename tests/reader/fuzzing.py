@@ -154,7 +154,7 @@ def read_mutated(folder: str, seconds: float, seed: int) -> int:
             os.pwrite(last.fileno(), raw, 0)
             os.truncate(last.fileno(), len(raw))
             if done % 8:
-                reader.read([raw], vocabulary, identify=done % 2 == 0)
+                reader.read([raw], vocabulary, identify=done % 2 == 0, doubtful=done % 4 > 0)
             else:
                 check(reader.parse(raw))
             if len(vocabulary) > 200_000:
@@ -168,7 +168,7 @@ def read_mutated(folder: str, seconds: float, seed: int) -> int:
 
 def check(message: Any) -> None:
     """Check the promises of a message."""
-    texts = (*message.texts, message.hidden, *message.links)
+    texts = (*message.texts, message.doubtful, *message.links)
     "".join([*texts, *(text for field in message.headers for text in field)]).encode()
     if any("\0" in text or "\1" in text for text in message.texts) or "\r" in "".join(message.texts):
         raise AssertionError("NUL or another line end in a text")

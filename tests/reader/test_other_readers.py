@@ -23,7 +23,8 @@ def test_a_text_that_two_readers_find_is_found(seed: int) -> None:
     readings = read_by_others(messages)
     n_found = n_texts = 0
     for number, raw in enumerate(messages):
-        text = "\n".join(parse(raw).texts)
+        message = parse(raw)
+        text = "\n".join([*message.texts, message.doubtful])
         for word in words[number]:
             n_readers = sum(word.encode() in reading[number] for reading in readings)
             n_texts += 1

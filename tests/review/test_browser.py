@@ -82,7 +82,7 @@ def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, u
     assert [learned_class(model, raw) for raw in raws] == ["spam", "spam"]
     page.click(".mail button.undo")
     page.click(".mail a.subject")
-    assert "Folder: Junk of" in page.text(".location") and "The message has no hidden text" in page.text()
+    assert "Folder: Junk of" in page.text(".location") and "The message has no text that may be hidden" in page.text()
     page.leave_by(lambda: page.press("m"))
     assert "Folder: the inbox of" in page.text(".location") and len(maildir.files(box / "new")) == 1
 
