@@ -26,6 +26,7 @@ def test_text_scores_and_page(folder: Path, tmp_path: Path) -> None:
     one = run("--folds", 4, "--scores", tmp_path / "one.tsv", "--report", tmp_path / "page.html", folder)
     assert one.exit_code == 0 and "hm%" in one.output and "1-ROCA" in one.output
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    assert one.stderr.endswith(f"wrote {tmp_path / 'page.html'}\n")
     _, *written = (tmp_path / "one.tsv").read_text().splitlines()
     assert len(written) == 2 * EACH and all(line.split("\t")[0].endswith(".eml") for line in written)
     modes = {(tmp_path / name).stat().st_mode & 0o777 for name in ("one.tsv", "page.html")}

@@ -1,5 +1,6 @@
 """What only a Maildir has: layouts, names of files and folders, compressed mail, what cannot be read."""
 
+import errno
 import gzip
 import os
 import shutil
@@ -13,6 +14,8 @@ import pytest
 from commands import run, stdout_of
 from mail import count_verdicts, learned_class, mail, message, write_folders
 from person import MaildirPerson, key
+from programs import watching
+from unpacked import wait_until
 
 from spamnb.cli.mailboxes import Target
 from spamnb.cli.options import ErrorCounter
@@ -336,3 +339,31 @@ def test_a_run_that_would_move_most_of_the_mailbox_stops_before_it_moves_any(tmp
     for spam, ham, seen in ((20, 0, 0), (24, 26, 0), (40, 0, 60)):
         result = run("sort", "-m", model, box(f"{spam}-{ham}-{seen}", spam, ham, seen))
         assert result.exit_code == 0 and f"{spam} to Junk" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("part", ["", "cur", "new"])
+def test_a_maildir_without_permission_is_not_called_something_else(person, model, monkeypatch, part):
+    person.arrive(range(500, 502))
+    scandir = os.scandir
+
+    def scan_what_is_permitted(path: Any = ".") -> Any:  # root may read each folder, so permissions prove nothing
+        if Path(path) == person.path / part:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr("os.scandir", scan_what_is_permitted)
+    for command in (["sort"], ["watch", "--once"]):
+        told = run(*command, "-m", model, person.path)
+        assert told.exit_code == 1 and told.stdout == ""
+        assert told.stderr == f"Error: {person.path}: cannot be read: Permission denied\n"
+
+
+def test_watch_says_on_each_start_that_it_watches_and_once_never_does(person, model, tmp_path):
+    person.arrive(range(500, 502))
+    first = run("watch", "--once", "-m", model, person.path).output
+    assert "recorded 4 messages; from now on, mail is learned when you move it" in first
+    for _ in range(2):
+        with watching(tmp_path, "-m", str(model), str(person.path)) as watch:
+            wait_until(lambda watch=watch: watch.said.count("\n") >= 1)
+        assert watch.said == f"spamnb: {person.path}: watching; 4 messages recorded\n"
+    assert run("watch", "--once", "-m", model, person.path).output == ""
