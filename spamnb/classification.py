@@ -149,7 +149,7 @@ class Classification(NamedTuple):
     def __eq__(self, other: object) -> bool:
         """Return whether all fields are equal. A tuple's comparison fails for the array ``scores``."""
         if not isinstance(other, Classification):
-            return NotImplemented
+            return False  # NotImplemented would compare the fields of the tuple
         fields, others = ({**each._asdict(), "scores": each.scores.tolist()} for each in (self, other))
         return fields == others
 
