@@ -102,6 +102,8 @@ static void add_field(struct reader *reader, const struct field *field) {
 /* ---- Structure ---- */
 
 static void add_part(struct reader *reader, const struct entity *part) {
+    if (is_empty(part->content_type))
+        return;
     add_token(reader, LITERAL("part:"), truncate_text(part->content_type, MAX_TYPE));
     add_token(reader, LITERAL("charset:"), truncate_text(part->charset, MAX_NAME));
     add_token(reader, LITERAL("encoding:"), truncate_text(part->encoding, MAX_NAME));

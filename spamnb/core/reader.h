@@ -30,7 +30,7 @@ enum display {
 };
 
 /* A part, with its body in its transfer encoding. The body of an inner message is the whole inner message, with its
- * header section. */
+ * header section. Stray lines of a section are a part without a content type. */
 struct entity {
     span content_type, charset, encoding, disposition, filename;
     enum display display; /* how a mail reader shows the part */

@@ -49,6 +49,17 @@ def test_lines_are_right(name: str) -> None:
     assert LINES[name] in "\n".join(parse(read(name)).texts).splitlines()
 
 
+def test_what_clients_may_not_show_is_doubtful() -> None:
+    for name, text in (
+        ("mimekit522", "garbage"),
+        ("cpy127794", "Invalid Header"),
+        ("mailpile1279", "from the dev list"),
+    ):
+        message = parse(read(name))
+        assert text in message.doubtful and text not in "".join(message.texts)
+    assert [text.strip() for text in parse(read("mimekit522")).texts] == ["No such mailbox"]
+
+
 def test_dates_are_right() -> None:
     assert (arrival(read("dedup54")), arrival(read("nm117"))) == (1008257400, 1428714984)
     assert "café na" in parse(read("qp_split_escape")).texts[0]
