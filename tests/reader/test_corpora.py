@@ -57,7 +57,7 @@ def test_texts_are_those_of_the_standard_library(corpora: Path, folder: str, sha
         raw = path.read_bytes()
         try:
             oracle = email.message_from_bytes(raw)
-            wanted = sorted(text_parts(oracle), key=lambda part: part.get_content_disposition() == "attachment")
+            wanted = [part for part in text_parts(oracle) if part.get_content_disposition() != "attachment"]
         except Exception:  # the oracle raises on some broken mail
             continue
         defects = {type(defect).__name__ for part in oracle.walk() for defect in part.defects}
