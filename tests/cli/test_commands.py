@@ -543,7 +543,7 @@ def test_set_changes_decisions_and_nothing_that_was_learned(model: Path) -> None
     assert [line for line in output_of("export", "-m", model).splitlines() if '"meta"' not in line] == before
     for wrong, said in (
         ("strictness=lax", "strictness is 'lax': it must be normal, cautious or strict"),
-        ("alpha=1", "no setting is called 'alpha'; the settings are strictness, unsure_cost; for all others use"),
+        ("alpha=1", "no setting is called 'alpha'; the settings are strictness, unsure_cost, spam; for all others"),
         ("strictness", "write NAME=VALUE"),
     ):
         result = run("set", wrong, "-m", model)
