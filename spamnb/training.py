@@ -17,12 +17,13 @@ from spamnb.formulas.correction import add_first_class
 from spamnb.formulas.decision import Loss
 from spamnb.learners import learner_for
 from spamnb.learners.learner import CorrectionFit, Fit, Learner, NewestScores
-from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
+from spamnb.reader.tokens import CHUNK_TOKENS
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
-from spamnb.store.arrays import put_arrays, put_vectors
+from spamnb.store.arrays import put_arrays
+from spamnb.store.buckets import VECTOR, Block
+from spamnb.store.cells import Cells
 from spamnb.store.records import MessageRecord
-from spamnb.store.rows import Cells
 from spamnb.store.snapshot import write_messages, write_sums
 from spamnb.store.store import Store
 
@@ -159,26 +160,26 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     """Write the model into a new, empty store."""
     training_set, correction = fitted.training_set, fitted.correction
     counts, meta = training_set.counts, {**settings.as_meta(), **fitted.meta}
-    cells = _make_cells(training_set, correction)
-    write_sums(store, meta, counts.classes, counts.documents, fitted.histogram(), cells)
+    write_sums(store, meta, counts.classes, counts.documents, fitted.histogram(), _make_blocks(fitted))
     with store.writing():
         write_messages(store, _make_records(training_set, correction))
         put_arrays(store, fitted.arrays)
-        if fitted.vectors is not None:
-            put_vectors(store, training_set.tokens, fitted.vectors)
         for example in correction.hard_examples if correction is not None else ():
             hard_examples.add_example(store, example)
         store.recalibrate()
 
 
-def _make_cells(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[TokenArray, Cells]]:
-    """Yield chunks of the tokens that occur, ascending by hash, with their cells."""
+def _make_blocks(fitted: Fit) -> Iterator[Block]:
+    """Yield the tokens that occur, ascending by hash."""
+    training_set, correction, vectors = fitted.training_set, fitted.correction, fitted.vectors
     columns = training_set.columns_by_hash()
     counts = training_set.counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
     for first in range(0, len(columns), CHUNK_TOKENS):
         chunk = columns[first : first + CHUNK_TOKENS]
         weights = None if correction is None else add_first_class(correction.weights[chunk])
-        yield training_set.tokens.take(chunk), Cells.of_counts(counts.between(first, first + len(chunk)), weights)
+        cells = Cells.of_counts(counts.between(first, first + len(chunk)), weights)
+        chunk_vectors = np.zeros((len(chunk), 0), VECTOR) if vectors is None else vectors[chunk]
+        yield Block(training_set.tokens.take(chunk), cells, chunk_vectors)
 
 
 def _make_records(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[bytes, MessageRecord]]:

@@ -108,14 +108,9 @@ def fail(name: str, error: Exception) -> None:
 
 
 def without_calibration(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the records of an export without calibration and months, which depend on order and time."""
-    ignored = "bins", "calibration", "month"
+    """Return the records of an export without calibration, which depends on the order of learning."""
+    ignored = "bins", "calibration"
     return [{key: value for key, value in json.loads(line).items() if key not in ignored} for line in lines]
-
-
-def without_months(lines: Iterable[str]) -> list[str]:
-    """Return the lines of an export without months, which forgetting does not change."""
-    return [re.sub('"month": [0-9]+, ', "", line) for line in lines]
 
 
 def without_correction(lines: Iterable[str]) -> list[dict[str, Any]]:
@@ -158,9 +153,9 @@ def make_store(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> S
 
 
 def rewrite_as_trained(store: Store, **meta: Any) -> Store:
-    """Return a copy of a model in memory, as training writes it: without months."""
+    """Return a copy of a model in memory, as training writes it."""
     content = read_snapshot(store)
-    content = content._replace(meta=content.meta | meta, months={})
+    content = content._replace(meta=content.meta | meta)
     out = Store.create(":memory:", content.meta)
     write_snapshot(out, content)
     return out

@@ -138,7 +138,7 @@ def test_the_order_of_learning_changes_the_correction_alone(messages: list[tuple
     learned, in_order = (make_model(given, model_type="boolean") for given in (messages, mail(4)))
     assert without_calibration(exported(learned)) == without_calibration(exported(in_order))
     contents = [read_snapshot(make_model(given, model_type="corrected").store) for given in (messages, mail(4))]
-    assert list(contents[0].tokens) == list(contents[1].tokens)
+    assert list(contents[0].block.tokens) == list(contents[1].block.tokens)
     assert str(contents[0].counts) == str(contents[1].counts)
 
 

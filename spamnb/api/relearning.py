@@ -104,7 +104,7 @@ class Relearning:
 
 
 def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
-    """Replace a model that adds to a base by a new model of its stored messages, and return their number.
+    """Replace a model that adds to a shared model by a new model of its stored messages, and return their number.
 
     Raise SpamnbError if the model has learned messages that it does not store, unless ``incomplete``.
     """
@@ -113,8 +113,8 @@ def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exceptio
         lost = pluralize(relearning.n_not_stored, "learned message")
         raise SpamnbError(f"{path}: not changed, because it does not store {lost}; --incomplete continues without them")
     with Store.open(path) as old, old.reading():
-        assert old.base is not None
-        meta = {**old.state.meta, **old.base.addition()}
+        assert old.shared is not None
+        meta = {**old.state.meta, **old.shared.addition()}
     with atomic_replace(path, meta, force=True, catch_up=relearning.catch_up) as store:
         relearning.catch_up(store)
     return relearning.count

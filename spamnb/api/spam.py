@@ -517,11 +517,11 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Raises
         ------
         SpamnbError
-            If there is no model at ``path``, or if the model adds to a base.
+            If there is no model at ``path``, or if the model adds to a shared model.
         """
         with Store.open(file_path(path, "path")) as file, file.reading():
-            if file.base is not None:
-                raise SpamnbError(f"{path}: adds to another model; load that model instead: {file.base.path}")
+            if file.shared is not None:
+                raise SpamnbError(f"{path}: adds to another model; load that model instead: {file.shared.path}")
             store = Store.connect(":memory:", writable=True)
             file.copy_to(store)
         model = MemoryModel(store)

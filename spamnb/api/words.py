@@ -179,7 +179,7 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
     from spamnb.store.snapshot import read_sums
 
     sums = read_sums(store)
-    tokens, counts = sums.tokens, sums.counts
+    tokens, counts = sums.block.tokens, sums.counts
     if not counts.classes:
         raise SpamnbError(f"{store.path}: has learned nothing yet; 'spamnb learn' adds messages")
     if not everything:
@@ -245,10 +245,7 @@ def word_of(store: Store, word: str) -> WordReport:
     """Return the report of ``word`` for an open model."""
     with store.reading():
         encoded = word.lower().encode("utf-8", "replace")
-        ending = "substr(CAST(token AS BLOB), -length(?1) - 1)"  # a BLOB, because SQLite ends a text at a NUL
-        query = f"SELECT token FROM tokens WHERE CAST(token AS BLOB) = ?1 OR {ending} = ?2"  # noqa: S608
-        rows = store.execute(query, (encoded, b":" + encoded))
-        tokens = [token for (token,) in rows] if encoded else []
+        tokens = store.block().tokens.ending_in(encoded)
         counts, totals = store.look_up(tokens), store.totals()
     model_tokens = [tokens[position] for position in counts.positions.tolist()]
     counts_by_token = {

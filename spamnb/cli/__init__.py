@@ -16,7 +16,7 @@ from spamnb.errors import SpamnbError, in_options
 
 COMMANDS = (
     "train", "classify", "filter", "learn", "forget", "words", "explain", "evaluate", "info",
-    "export", "import", "backup", "merge", "set", "upgrade", "prune", "serve", "check", "sort", "watch", "review",
+    "export", "import", "backup", "merge", "set", "upgrade", "serve", "check", "sort", "watch", "review",
 )  # fmt: skip
 INTERRUPTED = 130  # the exit status that shells give a program ended by Ctrl-C
 

@@ -49,4 +49,4 @@ def import_command(file: str, model: Path, force: bool) -> None:
         read_snapshot(store)
         Classifier(store)
     messages = pluralize(int(snapshot.counts.documents.sum()), "message")
-    click.echo(f"{model}: {messages}, {pluralize(len(snapshot.tokens), 'token')}")
+    click.echo(f"{model}: {messages}, {pluralize(len(snapshot.block.tokens), 'token')}")

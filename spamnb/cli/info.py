@@ -34,8 +34,8 @@ def info_command(model: Path, output_format: str) -> None:
     from spamnb.store.stored_messages import count_learned, count_not_stored, is_public, measure_stored
 
     with Store.open(model) as store, store.reading():
-        base, meta = store.base, store.meta()
-        totals, weight = (base or store).totals(), (base or store).state.learned_message_weight
+        shared, meta = store.shared, store.meta()
+        totals, weight = (shared or store).totals(), (shared or store).state.learned_message_weight
         stored, n_not_stored, is_file_public = measure_stored(store), count_not_stored(store), is_public(store)
         origin, n_learned, size = origin_of(meta), count_learned(store), store.size()
     n_messages = dict(zip(totals.classes, totals.documents.tolist()))
@@ -48,8 +48,8 @@ def info_command(model: Path, output_format: str) -> None:
         return
     values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).to_dict(), Settings().to_dict()
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
-    if base is not None:
-        click.echo(f"  adds to: {escape(base.path)}; a learned message counts as {pluralize(weight, 'message')} there")
+    if shared is not None:
+        click.echo(f"  adds to: {escape(shared.path)}; a lesson counts as {pluralize(weight, 'message')} there")
     for line in _format_origin(origin):
         click.echo(escape(line))
     for name, n in n_messages.items():

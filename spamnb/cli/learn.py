@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Learn the messages even if most of the first look like another class.")
 @click.option("--new-class", is_flag=True, help="Make the class if the model does not have it.")
 @click.option(
-    "--base", type=FilePath(), help="Make a model that adds to this model, for example to a model of many users."
+    "--shared", type=FilePath(), help="Make a model that adds to this model, for example to a model of many users."
 )
 @click.option(
     "--keep-lessons",
@@ -38,7 +38,7 @@ def learn_command(
     sources: tuple[str, ...],
     yes: bool,
     new_class: bool,
-    base: Path | None,
+    shared: Path | None,
     keep_lessons: float | None,
     text_column: str | None,
     model: Path,
@@ -54,7 +54,7 @@ def learn_command(
     The model file keeps the learned messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
     If the kept messages take more than --keep-lessons, the oldest are dropped.
 
-    With --base the new model has only its own messages, and classifies by the sum of both models.
+    With --shared the new model has only its own messages, and classifies by the sum of both models.
 
     \b
     Example:
@@ -78,20 +78,21 @@ def learn_command(
         raise SpamnbError(str(error)) from None
     unreadable = ErrorCounter()
     entries = find_messages(sources, unreadable, text_column, label)
-    if base is not None and model.exists():
-        raise click.UsageError(f"--base is for a new model, but {model} exists")
+    if shared is not None and model.exists():
+        raise click.UsageError(f"--shared is for a new model, but {model} exists")
     if not model.exists():
         meta, classes, spam = Settings().as_meta(), tuple[str, ...](), Settings().spam
-        if base is not None:
-            with Classifier.open(base) as shared:
-                meta, classes, spam = shared.store.addition(), shared.store.totals().classes, shared.settings.spam
+        if shared is not None:
+            with Classifier.open(shared) as classifier:
+                meta, classes = classifier.store.addition(), classifier.store.totals().classes
+                spam = classifier.settings.spam
         check_known_class(label, classes, spam, new_class)
         first_entries = list(islice(entries, 1))
         if not first_entries:
             raise SpamnbError(f"{model}: no such model, and no message to make one")
         entries = chain(first_entries, entries)
         create_empty(model, meta)
-        tell(f"made a new model, {model}" + (f", that adds to {base}" if base is not None else ""))
+        tell(f"made a new model, {model}" + (f", that adds to {shared}" if shared is not None else ""))
     with Classifier.open(model, writable=True) as classifier:
         classes = classifier.store.totals().classes
         check_known_class(label, classes, classifier.settings.spam, new_class, f"{model}: ")

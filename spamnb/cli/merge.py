@@ -36,6 +36,6 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     with atomic_replace(model, merged.meta, force=force) as store:
         write_snapshot(store, merged)
     messages = pluralize(int(merged.counts.documents.sum()), "message")
-    click.echo(f"{model}: {messages}, {pluralize(len(merged.tokens), 'token')}")
+    click.echo(f"{model}: {messages}, {pluralize(len(merged.block.tokens), 'token')}")
     if duplicates:
         tell(f"{pluralize(duplicates, 'message')} learned by several models count several times")

@@ -85,21 +85,24 @@ def _upgrade_model(
     from spamnb.settings import TOKENS_VERSION, Settings
     from spamnb.shown_text import escape, pluralize
     from spamnb.sources.entries import ReadOptions
+    from spamnb.store.old_models import rewrite_old_model
     from spamnb.store.store import Store
 
+    if is_rewritten := rewrite_old_model(model):
+        click.echo(f"{model}: rewritten in the format of this version of spamnb")
     with Store.open(model) as store, store.reading():
         meta, totals = store.state.meta, store.state.totals
-        has_base, is_stale = store.base is not None, not store.adds_up
-    if has_base:
+        has_shared, is_stale = store.shared is not None, not store.adds_up
+    if has_shared:
         if is_stale:
             count = relearn(model, incomplete, lambda name, error: tell(f"{name}: {reason(error)}"))
             click.echo(f"{model}: trained again on {pluralize(count, 'message')} that it keeps")
         else:
-            click.echo(f"{model}: nothing to do: it has the same tokens as the model to which it adds")
+            _tell_nothing(model, is_rewritten, "it has the same tokens as the model to which it adds")
         return
     settings = Settings.from_meta(meta, str(model), any_tokens=True)
     if meta.get("tokens_version") == TOKENS_VERSION:
-        click.echo(f"{model}: nothing to do: its tokens are of this version of spamnb")
+        _tell_nothing(model, is_rewritten, "its tokens are of this version of spamnb")
         return
     options = ReadOptions(**read_options)
     n_old_messages = dict(zip(totals.classes, totals.documents.tolist()))
@@ -133,6 +136,11 @@ def _upgrade_model(
         model, paths, settings, options, tell, format_command_line(), workers, force=True, one_class=True, progress=True
     )
     click.echo(str(training.run(check_is_complete)))
+
+
+def _tell_nothing(model: Path, is_rewritten: bool, reason: str) -> None:
+    if not is_rewritten:
+        click.echo(f"{model}: nothing to do: {reason}")
 
 
 def _readable_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:

@@ -52,9 +52,7 @@ def classify_parallel(
         return results
 
     def make_classify_part() -> Callable[[list[Entry]], list[T | OSError]]:
-        model = models.enter_context(Classifier.open(classifier.store.path))
-        model.store.table = classifier.store.table  # all threads share one table of the file's tokens
-        return partial(classify_part, model)
+        return partial(classify_part, models.enter_context(Classifier.open(classifier.store.path)))
 
     with ExitStack() as models:
         for results in map_parts(entries, partial(classify_part, classifier), make_classify_part, workers or cores()):

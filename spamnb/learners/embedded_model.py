@@ -25,7 +25,7 @@ from spamnb.learners.embeddings import embed, fit_embedding
 from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
-from spamnb.store.arrays import put_arrays, read_arrays, read_vectors
+from spamnb.store.arrays import put_arrays, read_arrays
 from spamnb.store.records import MessageRecord
 from spamnb.store.store import Store
 
@@ -173,14 +173,12 @@ def _name_arrays(sums: Moments) -> dict[str, np.ndarray]:
 
 def _look_up_vectors(store: Store, rows: Rows, width: int) -> tuple[Rows, np.ndarray]:
     """Return packed rows over the k tokens that have a vector, ascending, and the vectors (k, width)."""
-    tokens = list(rows.tokens)
-    vectors = read_vectors(store, tokens)
+    tokens, vectors = list(rows.tokens), store.vectors(rows.tokens.hashes)
     # Sorted, because the rounding of a sum depends on its order, and forgetting must subtract the same sum exactly.
-    order = sorted((i for i, token in enumerate(tokens) if token in vectors), key=tokens.__getitem__)
-    if any(len(vector) != width for vector in vectors.values()):
+    positions = np.array(sorted(np.flatnonzero(vectors.any(axis=1)).tolist(), key=tokens.__getitem__), np.intp)
+    if len(positions) and vectors.shape[1] != width:
         raise Damaged(f"a vector in table tokens that does not have {width} numbers")
-    table = np.array([vectors[tokens[i]] for i in order])
-    return rows.select(np.array(order, np.intp)).sorted(), table.reshape(-1, width)
+    return rows.select(positions).sorted(), vectors[positions].reshape(-1, width)
 
 
 def _is_list_of_names(value: object) -> bool:

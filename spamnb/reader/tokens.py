@@ -103,6 +103,19 @@ class TokenArray(Sequence[str]):
         groups = None if self._groups is None else self._groups[indices]
         return TokenArray(self.text, self.offsets[indices], self.lengths[indices], hashes, groups)
 
+    def ending_in(self, word: bytes) -> TokenArray:
+        """Return the tokens that are the word, or end in a colon and the word; none if the word is empty.
+
+        >>> list(TokenArray.of(["tea", "subject:tea", "teatea", ""]).ending_in(b"tea"))
+        ['tea', 'subject:tea']
+        """
+        found = np.flatnonzero(self.lengths >= len(word)) if word else np.zeros(0, np.intp)
+        ends = self.offsets + self.lengths
+        for place, octet in enumerate(reversed(word), 1):
+            found = found[self.text[ends[found] - place] == octet]
+        is_whole = self.lengths[found] == len(word)
+        return self.take(found[is_whole | (self.text[ends[found] - len(word) - 1] == ord(":"))])
+
     def packed(self) -> np.ndarray:
         """Return the texts of all tokens, one after the other, (bytes,) uint8."""
         ends = np.cumsum(self.lengths, dtype=np.int64)

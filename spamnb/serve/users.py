@@ -102,7 +102,7 @@ class Models:
         if not has_file:
             return None
         if model is None:
-            model = Classifier(Store.open(path, writable=self._writable, base=self._shared.store))
+            model = Classifier(Store.open(path, writable=self._writable, shared=self._shared.store))
             model.store.limit_pages(CACHE_KB)
         self._user_models[user] = model
         while len(self._user_models) > 1 and (

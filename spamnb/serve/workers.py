@@ -46,10 +46,6 @@ class Workers:
             self._learning_models.for_classifying("").store.check_writable()
         self._all_models = [open_models(writable=False, n_threads=n_threads) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()
-        if self._learning_models is not None:
-            # With one table for all threads, their cached rows remain valid when a message is learned.
-            for models in self._all_models:
-                models.for_classifying("").store.table = self._learning_models.for_classifying("").store.table
         self._idle_models: queue.SimpleQueue[Models] = queue.SimpleQueue()
         for models in self._all_models:
             self._idle_models.put(models)

@@ -27,6 +27,7 @@ BUSY_SECONDS = 60  # longest wait for another writer, which needs some 3 ms to l
 # Errors when there is no room to write; SQLite reports a quota and a limit of file sizes as I/O errors.
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE")
 LOCKED = ("SQLITE_BUSY", "SQLITE_BUSY_RECOVERY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_BUSY_TIMEOUT", "SQLITE_LOCKED")
+MAX_VALUE_BYTES = 1 << 26  # of a row: a bucket of 64 long tokens has 4 MB, a stored message 8 MB
 MAX_SUM = 1 << 61  # two sums and the counts of one message do not overflow 64 bits
 
 _CHECK_PERMISSIONS = "check the permissions of the file and of its folder"
@@ -104,6 +105,18 @@ class Database:
         """Return the bytes on disk of the file and its write-ahead log."""
         log = Path(f"{self.file}-wal")
         return Path(self.file).stat().st_size + (log.stat().st_size if log.exists() else 0)
+
+    def empty_log(self) -> bool:
+        """Move all changes from the write-ahead log to the file, and return whether that was possible.
+
+        It is impossible while another connection reads an older state; then the log keeps what was deleted until a
+        later call, or until the last connection closes.
+        """
+        with self._translate_errors():
+            self.execute("PRAGMA busy_timeout = 0")
+            (is_busy, _, _) = self.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+            return not is_busy
 
     def as_bytes(self) -> bytes:
         """Return the content of the whole file."""
@@ -231,6 +244,7 @@ def _connect(name: str, mode: str) -> sqlite3.Connection:
     uri = f"{Path(name).absolute().as_uri()}?mode={mode}"
     # check_same_thread is off, because a thread may close a connection that another thread used.
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     try:
         connection.execute("PRAGMA schema_version")  # opens the file and its write-ahead log
     except sqlite3.Error:

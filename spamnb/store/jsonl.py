@@ -15,26 +15,27 @@ from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.shown_text import escape
-from spamnb.store.arrays import VECTOR, parse_array
+from spamnb.store.arrays import parse_array
+from spamnb.store.buckets import MAX_TOKEN_BYTES, VECTOR, Block
+from spamnb.store.cells import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.database import MAX_SUM, int_up_to
 from spamnb.store.records import MessageRecord, check_correction
-from spamnb.store.rows import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.state import MAX_CLASSES, NOISE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, decompress
 
-MAX_TOKEN_BYTES = (1 << 16) - 1  # of an imported token: the reader makes only shorter tokens
-EXPORT_VERSION = 6  # raised when the lines change, and when the same sums give other scores
+EXPORT_VERSION = 7  # raised when the lines change, and when the same sums give other scores
 
 
 def export(store: Store, with_stored: bool = False) -> Iterator[str]:
-    """Yield the model as lines of JSON, the same lines for the same sums and months.
+    """Yield the model as lines of JSON, the same lines for the same sums.
 
     ``with_stored`` adds the stored messages, and the time, command and sources of the training.
     """
     snapshot = read_snapshot(store)
-    tokens, names, cells, messages = list(snapshot.tokens), snapshot.classes, snapshot.cells, list(snapshot.messages)
+    block, names, messages = snapshot.block, snapshot.classes, list(snapshot.messages)
+    tokens, cells = list(block.tokens), block.cells
     meta = {key: value for key, value in snapshot.meta.items() if key != NOISE and (with_stored or key not in ORIGIN)}
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
     used_classes = {names[c] for c in np.unique(cells.label)}
@@ -50,11 +51,9 @@ def export(store: Store, with_stored: bool = False) -> Iterator[str]:
             facts_of_token[j]["counts"][names[c]] = figures[:WEIGHT]
         if figures[WEIGHT]:
             facts_of_token[j].setdefault("correction", {})[names[c]] = figures[WEIGHT]
-    hashes = snapshot.tokens.hashes.tolist()
     for j in sorted(range(len(tokens)), key=tokens.__getitem__):
-        month = {"month": snapshot.months[hashes[j]]} if hashes[j] in snapshot.months else {}
-        vector = {} if snapshot.vectors is None else {"vector": snapshot.vectors[j].tolist()}
-        yield json_line({"token": tokens[j], **facts_of_token[j], **month, **vector})
+        vector = {"vector": block.vectors[j].tolist()} if block.vectors.shape[1] else {}
+        yield json_line({"token": tokens[j], **facts_of_token[j], **vector})
     for digest, learned in messages:
         facts = learned._replace(changes={}).facts()  # without changes of hard examples, which are not exported
         yield json_line({"message": digest.hex(), "class": learned.label, **facts})
@@ -86,7 +85,6 @@ class _Parser:
         self.cells: list[tuple[int, int]] = []  # the numbers of the token and of the class of each cell
         self.figures: list[tuple[int, int, int]] = []  # documents, occurrences and weight of each cell
         self.vectors: list[list[float]] = []
-        self.months: dict[str, int] = {}  # by token
         self.messages: list[tuple[bytes, MessageRecord]] = []
         self.arrays: dict[str, np.ndarray] = {}
         self.stored: list[StoredMessage] = []
@@ -149,10 +147,6 @@ class _Parser:
         for name, units in correction.items():
             self.cells.append((index, self._number[name]))
             self.figures.append((0, 0, units))
-        if "month" in record:
-            if not int_up_to(MAX_SUM)(record["month"]):
-                raise ValueError("a month that is not a whole number")
-            self.months[token] = record["month"]
         self.tokens.append(token)
         self.vectors += [record["vector"]] if "vector" in record else []
 
@@ -164,7 +158,7 @@ class _Parser:
             raise SpamnbError(f"{name}: a correction in a model of another type")
         tokens, (positions,) = merge_vocabularies([TokenArray.of(self.tokens)])
         token, label = np.array(self.cells, np.intp).reshape(-1, 2).T
-        vectors = None
+        vectors = np.zeros((len(tokens), 0), VECTOR)
         if self.vectors:
             with np.errstate(over="ignore"):  # vectors are checked for infinity when they are read from the store
                 vectors = np.array(self.vectors, VECTOR).reshape(len(positions), -1)
@@ -173,14 +167,11 @@ class _Parser:
             meta,
             list(self.documents),
             np.array([*self.documents.values()], np.int64),
-            tokens,
-            Cells.sum(positions[token], label, figures),
+            Block(tokens, Cells.sum(positions[token], label, figures), vectors),
             self.messages,
             np.array([*self.histograms.values()], np.int64).reshape(-1, 2, BINS),
             self.arrays,
-            vectors,
             self.stored,
-            months=dict(zip(TokenArray.of([*self.months]).hashes.tolist(), self.months.values())),
         )
 
 

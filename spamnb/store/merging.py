@@ -11,13 +11,14 @@ from spamnb.core.curve import BINS
 from spamnb.errors import SpamnbError
 from spamnb.reader.tokens import merge_vocabularies
 from spamnb.settings import ORIGIN, Settings
+from spamnb.store.buckets import VECTOR, Block
+from spamnb.store.cells import Cells
 from spamnb.store.records import MessageRecord
-from spamnb.store.rows import Cells
 from spamnb.store.snapshot import Snapshot
-from spamnb.store.state import BASE
+from spamnb.store.state import SHARED
 
-# Keys of table meta that must be equal: the settings, or the base of models that add to one.
-_EQUAL_KEYS = (BASE, *Settings().as_meta())
+# Keys of table meta that must be equal: the settings, or the shared model of users' files.
+_EQUAL_KEYS = (SHARED, *Settings().as_meta())
 _NO_SUM = "a model of vectors cannot be merged; train on both sources"
 
 
@@ -54,7 +55,7 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
 def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Snapshot:
     """Return the sum of models, with these learned messages."""
     classes = sorted({name for snapshot in models for name in snapshot.classes})
-    tokens, indices = merge_vocabularies([snapshot.tokens for snapshot in models])
+    tokens, indices = merge_vocabularies([snapshot.block.tokens for snapshot in models])
     numbers = [np.array([classes.index(name) for name in snapshot.classes], np.intp) for snapshot in models]
     documents = np.zeros(len(classes), np.int64)
     histogram = np.zeros((len(classes), 2, BINS), np.int64)
@@ -62,23 +63,18 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Sna
         documents[number] += snapshot.documents
         histogram[number] += snapshot.histogram
     cells = Cells.sum(
-        np.concatenate([index[snapshot.cells.token] for snapshot, index in zip(models, indices)]),
-        np.concatenate([number[snapshot.cells.label] for snapshot, number in zip(models, numbers)]),
-        np.concatenate([snapshot.cells.figures for snapshot in models], axis=1),
+        np.concatenate([index[snapshot.block.cells.token] for snapshot, index in zip(models, indices)]),
+        np.concatenate([number[snapshot.block.cells.label] for snapshot, number in zip(models, numbers)]),
+        np.concatenate([snapshot.block.cells.figures for snapshot in models], axis=1),
     )
     meta = {key: value for key, value in models[0].meta.items() if key not in ORIGIN}
-    months: dict[int, int] = {}
-    for hash_, month in (pair for snapshot in models for pair in snapshot.months.items()):
-        months[hash_] = max(month, months.get(hash_, month))
     stored = {each.digest: each for snapshot in models for each in snapshot.stored if each.digest in messages}
     return Snapshot(
         meta,
         classes,
         documents,
-        tokens,
-        cells,
+        Block(tokens, cells, np.zeros((len(tokens), 0), VECTOR)),
         sorted(messages.items()),
         histogram,
         stored=sorted(stored.values(), key=attrgetter("taught_at")),
-        months=months,
     )

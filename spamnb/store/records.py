@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from spamnb.core.curve import BINS
 from spamnb.errors import Damaged
+from spamnb.store.cells import MAX_UNITS
 from spamnb.store.database import checked_rows, int_up_to, is_digest, parse_json
-from spamnb.store.rows import MAX_UNITS
 from spamnb.store.store import Store
 
 _is_units = int_up_to(MAX_UNITS, -MAX_UNITS)

@@ -21,12 +21,10 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, ModelExists, Outdated, SpamnbError
 from spamnb.formulas.trust import PRIOR_NOISE
-from spamnb.reader.tokens import TokenArray
-from spamnb.store.arrays import all_vectors, put_arrays, put_vectors, read_arrays
-from spamnb.store.new_rows import insert_tokens
-from spamnb.store.pruning import read_months
+from spamnb.store.arrays import put_arrays, read_arrays
+from spamnb.store.buckets import Block, check_texts, write_blocks
+from spamnb.store.cells import DOCUMENTS, OCCURRENCES
 from spamnb.store.records import MessageRecord, put_learned, read_all_learned
-from spamnb.store.rows import DOCUMENTS, OCCURRENCES, Cells, PackedCells, tokens_of
 from spamnb.store.state import HISTOGRAM, NOISE, SIZE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, add_messages, read_stored_messages
@@ -42,30 +40,22 @@ class Snapshot(NamedTuple):
     meta: dict[str, Any]
     classes: Sequence[str]  # in the order of their numbers
     documents: np.ndarray  # (C,) N_c
-    tokens: TokenArray  # ascending by hash
-    cells: Cells  # sums of training and of the messages learned since
+    block: Block  # all tokens: sums of training and of the messages learned since
     messages: Sequence[tuple[bytes, MessageRecord]]  # by digest
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
-    vectors: np.ndarray | None = None  # (V, d) one vector per token
     stored: Sequence[StoredMessage] = ()  # learned messages, whole; the oldest first
-    months: Mapping[int, int] = MappingProxyType({})  # by hash of a token, the last month of learning it
 
     @property
     def counts(self) -> ClassCounts:
         """The sums of the classes with messages."""
-        return self.cells.counts(self.classes, self.documents, len(self.tokens)).nonempty_classes()
+        return self.block.cells.counts(self.classes, self.documents, len(self.block.tokens)).nonempty_classes()
 
 
 def write_snapshot(store: Store, snapshot: Snapshot) -> None:
     """Write the content into a new, empty store."""
-    tokens = [(snapshot.tokens, snapshot.cells)]
-    write_sums(store, snapshot.meta, snapshot.classes, snapshot.documents, snapshot.histogram, tokens)
+    write_sums(store, snapshot.meta, snapshot.classes, snapshot.documents, snapshot.histogram, [snapshot.block])
     with store.writing():
-        months = zip(snapshot.months.values(), snapshot.months)
-        store.executemany("UPDATE tokens SET month = ? WHERE hash = ?", months)
-        if snapshot.vectors is not None:
-            put_vectors(store, snapshot.tokens, snapshot.vectors)
         write_messages(store, snapshot.messages)
         put_arrays(store, snapshot.arrays)
         add_messages(store, snapshot.stored)
@@ -78,26 +68,27 @@ def write_sums(
     classes: Sequence[str],
     documents: np.ndarray,
     histogram: np.ndarray,
-    tokens: Iterable[tuple[TokenArray, Cells]],
+    blocks: Iterable[Block],
 ) -> None:
-    """Write the classes and their sums into a new, empty store, outside of a transaction.
+    """Write the classes and their sums into a new, empty store.
 
-    ``tokens``, ascending by hash, come with their cells in batches, because all cells at once may not fit the memory.
-    The other parameters are as in ``Snapshot``.
+    All tokens come in several blocks, ascending by hash, because all cells at once may not fit the memory. The other
+    parameters are as in ``Snapshot``.
     """
     sums, size = np.zeros((2, len(classes)), np.int64), 0
 
-    def pack_batches() -> Iterator[tuple[TokenArray, PackedCells]]:
+    def add_up() -> Iterator[Block]:
         nonlocal sums, size
-        for batch, cells in tokens:
-            size += len(batch)
+        for block in blocks:
+            size += len(block.tokens)
+            cells = block.cells
             sums += np.stack([cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)])
-            yield batch, cells.pack(len(batch), store.path)
+            yield block
 
-    insert_tokens(store, pack_batches())
     blobs = [class_histogram.tobytes() for class_histogram in histogram.astype(HISTOGRAM)]
     update = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
     with store.writing():
+        write_blocks(store, add_up())
         numbers = map(store.class_id, classes)
         store.executemany(update, list(zip(documents.tolist(), *sums.tolist(), blobs, numbers)))
         store.put_meta({**meta, SIZE: size, NOISE: PRIOR_NOISE})
@@ -112,22 +103,22 @@ def write_messages(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]
 
 
 def read_sums(store: Store) -> Snapshot:
-    """Read the sums of a store, without learned messages, arrays and months.
+    """Read the sums of a store, without learned messages and arrays.
 
     Raise Damaged if the tokens do not add up to the sums of their classes.
     """
     with store.reading():
-        hashes, cells = store.cells()
         sums, classes = store.state.sums, list(store.class_ids())
-        rows = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
-        tokens = tokens_of([text for (text,) in rows])
-        if not np.array_equal(tokens.hashes, hashes):
-            raise Damaged("tokens in table tokens that have another hash")
+        block = store.block()
+        cells = block.cells
+        check_texts(block)
         sums_of_tokens = [cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)]
-        is_equal = np.array_equal(np.transpose(sums_of_tokens), sums[:, 1:]) and len(tokens) == store.state.meta[SIZE]
+        is_equal = (
+            np.array_equal(np.transpose(sums_of_tokens), sums[:, 1:]) and len(block.tokens) == store.state.meta[SIZE]
+        )
         if not is_equal or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
             raise Damaged("sums of tokens that differ from the sums in table classes")
-        return Snapshot(store.state.meta, classes, sums[:, 0], tokens, cells, [], store.state.histogram)
+        return Snapshot(store.state.meta, classes, sums[:, 0], block, [], store.state.histogram)
 
 
 def read_snapshot(store: Store) -> Snapshot:
@@ -137,9 +128,7 @@ def read_snapshot(store: Store) -> Snapshot:
         return read_sums(store)._replace(
             messages=read_all_learned(store),
             arrays=read_arrays(store),
-            vectors=all_vectors(store),
             stored=list(read_stored_messages(store)),
-            months=read_months(store),
         )
 
 

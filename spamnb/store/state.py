@@ -14,16 +14,18 @@ from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import Damaged
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.calibration import fit as fit_calibration
+from spamnb.store.cells import MAX_COUNT
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
-from spamnb.store.rows import MAX_COUNT
 
 MAX_CLASSES = 900  # of a model, because each token in memory has three figures for each class
+MAX_META = 1000  # settings and single figures
+MAX_META_CHARACTERS = 1 << 22  # of one of them: training from a pattern of a shell has named thousands of sources
 SIZE = "vocabulary_size"  # in table meta, the number of tokens
 NOISE = "label_noise"  # in table meta, the share of wrong labels
-BASE = "base"  # in table meta, the path of the model that a file adds to
+SHARED = "shared_model"  # in table meta of a user's file, the path of the model that the file adds to
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
-BASE_MESSAGES = 60  # learned messages that weigh as much as a base: docs/experiments.md#learned-messages-of-a-user
+SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#learned-messages-of-a-user
 _MAX_PARAMETER = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
 
 
@@ -41,8 +43,13 @@ class State:
     @classmethod
     def read(cls, database: Database) -> State:
         """Read the tables meta and classes."""
-        rows = database.execute("SELECT key, value FROM meta WHERE content IS NULL")
-        meta = {key: parse_json("meta", key, value) for key, value in checked_rows("meta", rows, key=str)}
+        select = "SELECT key, CASE WHEN length(value) <= ? THEN value END FROM meta WHERE content IS NULL LIMIT ?"
+        rows = checked_rows("meta", database.execute(select, (MAX_META_CHARACTERS, MAX_META + 1)), key=str)
+        if too_long := [key for key, value in rows if value is None]:
+            raise Damaged(f"{too_long[0]} in table meta is too long, or missing")
+        if len(rows) > MAX_META:
+            raise Damaged(f"table meta has more than {MAX_META} rows")
+        meta = {key: parse_json("meta", key, value) for key, value in rows}
         columns = "name, id, calibration, documents, document_counts, occurrences, slope, intercept, knee"
         classes = checked_rows(
             "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
@@ -124,26 +131,26 @@ class State:
     @cached_property
     def learned_message_weight(self) -> int:
         """The weight of each learned message of a file that adds to this one, in messages."""
-        return max(1, int(self.sums[:, 0].sum()) // BASE_MESSAGES)
+        return max(1, int(self.sums[:, 0].sum()) // SHARED_LESSONS)
 
-    def plus(self, base: State) -> State:
-        """Return the sum of this state and its base's. Settings that this file does not have are the base's.
+    def plus(self, shared: State) -> State:
+        """Return the sum of this state and the shared model's. Settings that this file lacks are the shared model's.
 
-        The curves are the base's. If the file has other classes, new curves are fitted to the sum. A token in both
-        files counts twice in the number of tokens, because an exact number needs a look-up of all tokens.
+        The curves are the shared model's. If the file has other classes, new curves are fitted to the sum. A token in
+        both files counts twice in the number of tokens, because an exact number needs a look-up of all tokens.
         """
-        weight, extended = base.learned_message_weight, base
-        for name in sorted(self.class_ids.keys() - base.class_ids.keys()):
+        weight, extended = shared.learned_message_weight, shared
+        for name in sorted(self.class_ids.keys() - shared.class_ids.keys()):
             extended = extended.with_class(name)
         numbers = [extended.class_ids[name] for name in self.class_ids]
         sums, histogram = extended.sums.copy(), extended.histogram.copy()
         sums[numbers] += weight * self.sums
         histogram[numbers] += weight * self.histogram
-        size, noise = base.meta[SIZE] + self.meta[SIZE], base.calibration.noise
-        meta = {**base.meta, **self.meta, SIZE: size, NOISE: noise}
+        size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
+        meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}
         combined = State(meta, extended.class_ids, sums, histogram, None)
-        has_same_classes = combined.totals.classes == base.totals.classes
-        return replace(combined, curves=base.fitted_curves) if has_same_classes else combined
+        has_same_classes = combined.totals.classes == shared.totals.classes
+        return replace(combined, curves=shared.fitted_curves) if has_same_classes else combined
 
     @property
     def fitted_curves(self) -> np.ndarray:

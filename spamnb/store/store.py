@@ -2,7 +2,7 @@
 
     meta          settings and single figures, as JSON; under "array:NAME" an array
     classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, its histogram of the calibration, and its fitted curve
-    tokens        a token's cells (rows.py), the last month in which a learned message had it, and its vector
+    tokens        buckets of tokens with their figures (buckets.py)
     messages      how each message was learned, and its contribution to a correction (records.py)
     kept_lessons  learned messages, whole (stored_messages.py)
     hard          hard examples of a corrected model (hard_examples.py)
@@ -10,8 +10,8 @@
 The classes and their sums (``State``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
 again when another connection changes the file. A change is made in memory and written before its transaction ends.
 
-A file may name a base, the model that it adds to. Then ``combined``, ``look_up`` and ``weights`` return the sum of
-both. All learned messages are written into the file; the base is only read.
+A user's file may name a shared model, to which it adds. Then ``combined``, ``look_up`` and ``weights`` return the sum
+of both. All learned messages are written into the user's file; the shared model is only read.
 """
 
 from __future__ import annotations
@@ -37,23 +37,21 @@ from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
+from spamnb.store.buckets import TABLE, Block, find_sorted, read_block, read_cells, read_vectors
+from spamnb.store.cells import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.database import APPLICATION_ID, Database
-from spamnb.store.rows import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
-from spamnb.store.state import BASE, HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SIZE, State
-from spamnb.store.token_table import ChangedRows, SharedTable, TokenTable, read_table
+from spamnb.store.state import HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SHARED, SIZE, State
+from spamnb.store.token_table import TokenTable
 
-FORMAT = 9  # raised when the tables change, and when the same sums give other scores
+FORMAT = 10  # raised when the tables change, and when the same sums give other scores
+OLD_FORMAT = 9  # which ``upgrade`` rewrites (old_models.py)
 PAGE_BYTES = 1024  # learning a message writes some 350 pages of any size; with 4,096 bytes it takes 1.5 times as long
-TOKENS = (
-    "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
-    " vector BLOB)"
-)
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
     "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
     " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL, slope REAL NOT NULL,"
     " intercept REAL NOT NULL, knee REAL NOT NULL)",
-    TOKENS,
+    TABLE,
     "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, facts TEXT) WITHOUT ROWID",
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
     " taught_at INTEGER NOT NULL, message BLOB NOT NULL)",
@@ -61,27 +59,22 @@ SCHEMA = (
     " offsets TEXT NOT NULL, hashes BLOB NOT NULL)",
 )
 
-# Keys of meta whose values a model and its base must have in common.
-BASE_KEYS = "model_type", *TOKEN_SETTINGS, "tokens_version"
-# Models that can be a base. A bernoulli model cannot, because the numbers of tokens in n messages do not add up.
-BASE_MODELS = "corrected", "boolean", "multinomial"
-REVISION = "revision"  # key in table meta of 8 random bytes, which each transaction that writes replaces
-HASH_IN_LIST = "hash IN (SELECT value FROM json_each(?))"  # the parameter is a JSON list of hashes
+# Keys of meta whose values a user's file and the shared model have in common.
+EQUAL_KEYS = "model_type", *TOKEN_SETTINGS, "tokens_version"
+# Models that can be shared. A bernoulli model cannot, because the numbers of tokens in n messages do not add up.
+SHARED_MODELS = "corrected", "boolean", "multinomial"
 MAX_VOCABULARY = 200_000  # tokens that are numbered before a new vocabulary begins, because hostile mail has new words
 
 
 class Store(Database):
     """An open model file: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
-    base: Store | None = None  # the model that this file adds to
+    shared: Store | None = None  # the shared model that this file adds to
     _identity: tuple[int, int] | None = None  # of the open file
-    _closes_base = False
-    _changed: list[ChangedRows] | None = (
-        None  # the rows that the transaction changed; None if it may have changed any row
-    )
+    _closes_shared = False
+    _has_deleted = False  # whether this transaction forgot a message
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        self.table = SharedTable()  # threads that classify by the same file share one
         self._vocabulary = Vocabulary()
         super().__init__(path, connection)
 
@@ -106,8 +99,8 @@ class Store(Database):
         return store
 
     @classmethod
-    def open(cls, path: str | Path, *, writable: bool = False, base: Store | None = None) -> Self:
-        """Open the model at ``path``, and add it to the open model ``base``, or to the base that the file names.
+    def open(cls, path: str | Path, *, writable: bool = False, shared: Store | None = None) -> Self:
+        """Open the model at ``path``, and add it to the open ``shared`` model, or to the one that the file names.
 
         Raise SpamnbError, one line, if there is no file or if it is not a model.
         """
@@ -121,81 +114,86 @@ class Store(Database):
         store = cls.connect(path, writable=writable)
         try:
             store._check_format()
-            store._attach(base)
+            store._attach(shared)
         except BaseException:
             store.close()
             raise
         return store
 
-    def _attach(self, base: Store | None = None) -> None:
-        """Add this file to the open model ``base``, or to the base that the file names."""
+    def _attach(self, shared: Store | None = None) -> None:
+        """Add this file to the open ``shared`` model, or to the one that the file names."""
         with self.reading():
-            path = self.state.meta.get(BASE)
-        if base is None and path is not None:
+            path = self.state.meta.get(SHARED)
+        if shared is None and path is not None:
             if type(path) is not str:
-                raise SpamnbError(f"{self.path}: {BASE} in table meta is no path; name another file")
+                raise SpamnbError(f"{self.path}: {SHARED} in table meta is no path; name another file")
             if not Path(path).is_file():
                 raise SpamnbError(f"{self.path}: adds to {escape(path)}, where no model is; restore that model")
-            base, self._closes_base = Store.open(path), True
-        self.base = base
-        if base is not None and base.base is not None:
-            raise SpamnbError(f"{self.path}: adds to {base.path}, which adds to another model itself")
+            shared, self._closes_shared = Store.open(path), True
+        self.shared = shared
+        if shared is not None and shared.shared is not None:
+            raise SpamnbError(f"{self.path}: adds to {shared.path}, which adds to another model itself")
 
     def addition(self) -> dict[str, Any]:
-        """Return the settings of a new file that adds to this file, which must have no base."""
+        """Return the settings of a new file that adds to this shared model."""
         with self.reading():
-            if self.base is not None:
-                raise SpamnbError(f"{self.path}: adds to {self.base.path} itself, so nothing can be added to it")
+            if self.shared is not None:
+                raise SpamnbError(f"{self.path}: adds to {self.shared.path} itself, so nothing can be added to it")
             self._check_is_sum()
             path = os.path.abspath(self.file).encode(errors="surrogateescape").decode(errors="backslashreplace")
-            return {BASE: path, **{key: self.state.meta.get(key) for key in BASE_KEYS}}
+            return {SHARED: path, **{key: self.state.meta.get(key) for key in EQUAL_KEYS}}
 
     def _check_is_sum(self) -> None:
-        """Raise SpamnbError if this model cannot be a base."""
+        """Raise SpamnbError if this model cannot be a shared model."""
         model_type = self.state.meta.get("model_type")
-        if model_type not in BASE_MODELS:
+        if model_type not in SHARED_MODELS:
             raise SpamnbError(f"{self.path}: nothing can be added to a {model_type} model")
 
     def close(self) -> None:
-        """Close the file, and its base if the file named it. Nothing that was read stays in memory."""
+        """Close the file, and the shared model if the file named it. Nothing that was read stays in memory."""
         super().close()
         self.drop_cache()  # its rows refer to this store, and the collector of cycles may not run for a long time
         self._vocabulary = Vocabulary()
-        if self._closes_base and self.base is not None:
-            self.base.close()
+        if self._closes_shared and self.shared is not None:
+            self.shared.close()
 
     def _check_format(self) -> None:
         """Raise SpamnbError if the file is not a model, Outdated if it is of an older format."""
+        version = self.read_format()
         with self._translate_errors():
-            application = self.execute("PRAGMA application_id").fetchone()[0]
-            version = self.execute("PRAGMA user_version").fetchone()[0]
-            if application != APPLICATION_ID:
-                raise SpamnbError(f"{self.path}: not a spamnb model (another program's database)")
             if version > FORMAT:
                 raise SpamnbError(
                     f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
                 )
             if version < FORMAT:
+                command = "upgrade' rewrites" if version == OLD_FORMAT else "train --force' replaces"
                 raise Outdated(
-                    f"{self.path}: made by an older spamnb (format {version}), and cannot be read;"
-                    " 'spamnb train --force' replaces it"
+                    f"{self.path}: made by an older spamnb (format {version}), and cannot be read; 'spamnb {command} it"
                 )
             # A view, trigger, index, generated column or constraint of a hostile file could compute without end.
             statements = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
             if {statement for (statement,) in statements} != {*SCHEMA}:
                 raise Damaged("other tables, views, triggers or indexes than a model's")
 
+    def read_format(self) -> int:
+        """Return the number of the file's format; raise SpamnbError if the file is not a model."""
+        with self._translate_errors():
+            if self.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+                raise SpamnbError(f"{self.path}: not a spamnb model (another program's database)")
+            return self.execute("PRAGMA user_version").fetchone()[0]
+
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         self._reopen_if_replaced(begin != "BEGIN")
-        with self.base.reading() if self.base is not None else contextlib.nullcontext(), super()._transaction(begin):
-            self._changed, n_changes = [], self._connection.total_changes
+        shared = contextlib.nullcontext() if self.shared is None else self.shared.reading()
+        self._has_deleted = False
+        with shared, super()._transaction(begin):
             yield
             self.write_changes()
-            if self._connection.total_changes != n_changes:
-                self._write_revision()
         if begin != "BEGIN" and identify_file(self.file) != self._identity:
             raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
+        if self._has_deleted:
+            self.empty_log()  # it has the words of a message that was forgotten
 
     def _reopen_if_replaced(self, is_writing: bool) -> None:
         """Open the file at the path again if another file has taken its place.
@@ -211,7 +209,7 @@ class Store(Database):
         try:
             with self._translate_errors():
                 writable = not self.execute("PRAGMA query_only").fetchone()[0]
-            fresh = type(self).open(self.file, writable=writable, base=self.base)
+            fresh = type(self).open(self.file, writable=writable, shared=self.shared)
         except SpamnbError:
             if is_writing:
                 raise
@@ -220,42 +218,15 @@ class Store(Database):
         self._connection, self._identity, self._data_version = fresh._connection, identity, None
         self.drop_cache()
 
-    def _write_revision(self) -> None:
-        """Write a new revision, and share the rows that changed with other threads of this process."""
-        old_revision, revision = self._read_revision(), os.urandom(8)
-        self.execute("REPLACE INTO meta VALUES (?, '', ?)", (REVISION, revision))
-        if old_revision is not None and self._changed is not None:
-            self.table.add_change(old_revision, revision, self._changed)
-        if self._rows is not None:
-            self._rows.revision = revision
-
-    def _read_revision(self) -> bytes | None:
-        row = self.execute("SELECT content FROM meta WHERE key = ?", (REVISION,)).fetchone()
-        return row[0] if row else None
-
     # -- settings and classes --------------------------------------------------------------------------------
 
     def drop_cache(self) -> None:
         """Drop all that was read from the file."""
-        self._changed = None
         self._state: State | None = None
-        self._combined: tuple[State, State, State] | None = None  # of the file, of its base, and their sum
+        self._combined: tuple[State, State, State] | None = None  # of the file, of the shared model, and their sum
         self._is_written = True  # whether the file has this state
         self._rows: TokenTable | None = None
         self._frequencies: list[dict[int, int]] | None = None  # by class number: {n: tokens in exactly n messages}
-
-    def _follow_changes(self) -> None:
-        """Drop the cache, but keep the rows if the other connection shared its changed rows in ``table``."""
-        rows = self._rows
-        self.drop_cache()
-        if rows is None:
-            return
-        revision = self._read_revision()
-        changes = self.table.list_changes(rows.revision, revision)
-        if changes is not None and len(self.state.class_ids) == rows.classes:
-            rows.apply_changes(changes, self.state)
-            rows.revision = revision
-            self._rows = rows
 
     @property
     def state(self) -> State:
@@ -266,24 +237,24 @@ class Store(Database):
 
     @property
     def combined(self) -> State:
-        """Settings, classes and sums of this file and its base together; inside a transaction."""
-        if self.base is None:
+        """Settings, classes and sums of this file and the shared model together; inside a transaction."""
+        if self.shared is None:
             return self.state
-        state, base = self.state, self.base.state
-        if self._combined is None or self._combined[0] is not state or self._combined[1] is not base:
-            self.base._check_is_sum()
+        state, shared = self.state, self.shared.state
+        if self._combined is None or self._combined[0] is not state or self._combined[1] is not shared:
+            self.shared._check_is_sum()
             if not self.adds_up:
-                problem = f"its base, {self.base.path}, has other tokens or another model type"
+                problem = f"its shared model, {self.shared.path}, has other tokens or another model type"
                 raise SpamnbError(f"{self.path}: {problem}; {UPGRADE}")
-            self._combined = state, base, state.plus(base)
+            self._combined = state, shared, state.plus(shared)
         return self._combined[2]
 
     @property
     def adds_up(self) -> bool:
-        """Whether this file and its base have the same model type and kind of tokens; inside a transaction."""
+        """Whether this file and the shared model have the same model type and kind of tokens; inside a transaction."""
         meta = self.state.meta
-        base = self.base.state.meta if self.base is not None else meta
-        return all(meta.get(key) == base.get(key) for key in BASE_KEYS)
+        shared_meta = self.shared.state.meta if self.shared is not None else meta
+        return all(meta.get(key) == shared_meta.get(key) for key in EQUAL_KEYS)
 
     def _set_state(self, state: State) -> None:
         self._state, self._is_written = state, False
@@ -363,14 +334,20 @@ class Store(Database):
     def _open_rows(self) -> TokenTable:
         """Return the rows of tokens that are in memory; inside a transaction."""
         if self._rows is None or self._rows.is_full:
-            self._rows = TokenTable(self, len(self.state.class_ids), self.table, self._read_revision())
+            self._rows = TokenTable(self, len(self.state.class_ids))
         return self._rows
 
     def cells(self) -> tuple[np.ndarray, Cells]:
         """Return the hashes of all tokens, ascending, and their cells."""
         with self.reading():
             self.write_changes()
-            return read_table(self, len(self.state.class_ids))
+            return read_cells(self, len(self.state.class_ids))
+
+    def block(self) -> Block:
+        """Return all tokens, ascending by hash, with their cells and vectors."""
+        with self.reading():
+            self.write_changes()
+            return read_block(self, len(self.state.class_ids))
 
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
         """Return the counts of ``tokens``, which are distinct; tokens that are not in the model are left out."""
@@ -381,29 +358,36 @@ class Store(Database):
             documents, occurrences, weights = figures[:, :, positions]
             return TokenCounts(positions, documents, occurrences, array.groups[positions], weights)
 
+    def vectors(self, hashes: np.ndarray) -> np.ndarray:
+        """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""
+        with self.reading():
+            stored, vectors = read_vectors(self, hashes)
+            zeros = np.zeros((1, vectors.shape[1]), vectors.dtype)
+            return np.append(vectors, zeros, axis=0)[find_sorted(stored, hashes)]
+
     def weights(self, hashes: np.ndarray, classes: Sequence[str]) -> np.ndarray:
         """Return the correction's weights (C, k), in units, of the tokens with these hashes in these classes."""
         with self.reading():
             return self._read_figures(classes, hashes)[WEIGHT]
 
     def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
-        """Return the figures (3, C, k) of tokens in these classes, in this file and its base together."""
+        """Return the figures (3, C, k) of tokens in these classes, in this file and the shared model together."""
         rows, numbers = self._open_rows(), self.state.class_ids
         places = rows.find_places(hashes, self.state)
         present = [c for c, name in enumerate(classes) if name in numbers]
         figures = np.zeros((3, len(classes), len(places)), np.int64)
         present_figures = rows.figures[places[:, None], [numbers[classes[c]] for c in present]]
         figures[:, present] = present_figures.transpose(2, 1, 0)
-        if self.base is None:
+        if self.shared is None:
             return figures
-        figures[:WEIGHT] *= self.base.state.learned_message_weight
-        return figures + self.base._read_figures(classes, hashes)
+        figures[:WEIGHT] *= self.shared.state.learned_message_weight
+        return figures + self.shared._read_figures(classes, hashes)
 
     def add(self, label: str, message: Rows, sign: int = 1) -> None:
         """Add one message's tokens (distinct) to the sums of a class, or subtract them with ``sign=-1``.
 
-        If tokens were pruned after the message was learned, only their remaining counts are subtracted. The weight of a
-        token that no message has becomes 0.
+        Of a token that the class has less often than the message, as much as the class has is subtracted. The weight of
+        a token that no message has becomes 0.
         """
         with self.writing():
             number, rows = self.class_id(label), self._open_rows()
@@ -413,8 +397,9 @@ class Store(Database):
             places = rows.find_places(tokens.hashes, self.state, add=True)
             old_figures = rows.figures[places, number]
             if sign > 0:
-                rows.mark_learned(places, tokens)
+                rows.mark_changed(places, tokens)
             else:
+                self._has_deleted = True
                 present, counts = clip_counts(old_figures, counts)
                 places, old_figures = places[present], old_figures[present]
                 rows.mark_changed(places)
@@ -473,9 +458,7 @@ class Store(Database):
             self._state.write(self)
             self._is_written = True
         if self._rows is not None:
-            changes = self._rows.write_changes()
-            if self._changed is not None:
-                self._changed += changes
+            self._rows.write_changes()
 
     def recalibrate(self) -> None:
         """Fit the calibration to the sums in the file, and write it."""
@@ -489,7 +472,7 @@ class Store(Database):
 def clip_counts(figures: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions of a message's tokens that are in the model, and the occurrences to subtract of each.
 
-    A token may have been pruned after the message was learned, and counted again for other messages. One occurrence is
+    The counts may differ from those that were learned, if another version of spamnb read the message. One occurrence is
     left for each other message. ``figures`` (k, 2 or more) are the figures of the tokens in the class, and ``counts``
     (k,) their occurrences in the message.
 

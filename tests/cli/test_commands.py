@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 import pytest
 from commands import output_of, run
-from mail import export_lines, mail, message, without_months, write_folders
+from mail import export_lines, mail, message, write_folders
 
 import spamnb
 from spamnb.classifier import Classifier
@@ -154,7 +154,7 @@ def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, m
 
 
 def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None:
-    before, raw = without_months(export_lines(model)), message("spam", 800)
+    before, raw = export_lines(model), message("spam", 800)
     for command, label, said in [
         ("learn", "spam", "learned 1 of 1 as spam"),
         ("learn", "spam", "learned 0 of 1 as spam; 1 already learned"),
@@ -164,7 +164,7 @@ def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None
         ("forget", "ham", "forgot 0 of 1 from ham; 1 not learned as ham"),
     ]:
         assert run(command, label, "-m", model, stdin=raw).output.startswith(said)
-    assert without_months(export_lines(model)) == before
+    assert export_lines(model) == before
 
 
 @pytest.mark.parametrize(
@@ -233,15 +233,6 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
     assert "240 messages" in merged and "learned by several models" in merged
 
 
-def test_prune_says_what_leaves_and_removes_it_when_told(model: Path) -> None:
-    with Classifier.open(model, writable=True) as classifier:
-        classifier.learn("spam", b"Subject: rarely\n\nonly once")
-    before = run("export", "-m", model).stdout
-    assert "in one message only. --yes removes them" in output_of("prune", "--months", "0", "-m", model)
-    assert run("export", "-m", model).stdout == before
-    assert "removed" in output_of("prune", "--yes", "--months", "0", "-m", model)
-
-
 def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: Path, tmp_path: Path) -> None:
     assert output_of("info", "-m", model).splitlines()[-2:] == ["  ham: 60 messages", "  spam: 60 messages"]
     with Classifier.open(model, writable=True) as classifier:
@@ -251,7 +242,6 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
     assert "  spam: 63 messages; learned one by one: 3" in lines
     chosen = ["alpha=0.5", "unsure_cost=0.2", "ignore_headers=xref", "model_type=boolean"]
     output_of("train", "-m", tmp_path / "m", *(word for each in chosen for word in ("--set", each)), folder)
-    output_of("prune", "--months", "0", "--yes", "-m", tmp_path / "m")
     shown = output_of("info", "-m", tmp_path / "m").partition("spam: 60 messages\n")[2].splitlines()
     assert {line.strip() for line in shown} == {each.replace("=", ": ") for each in chosen}
 
@@ -268,7 +258,7 @@ def test_info_says_when_and_from_what_a_model_was_trained(model: Path) -> None:
     assert max(map(len, lines)) <= 400
     for odd in (None, 7, {"a": [1]}, [["x"]]):  # a file of somebody else may hold anything
         with Store.open(model, writable=True) as store:
-            store.put_meta({**dict.fromkeys(made, odd), "pruned": odd})
+            store.put_meta({**dict.fromkeys(made, odd)})
         assert run("info", "-m", model).exit_code == 0
 
 

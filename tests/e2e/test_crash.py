@@ -89,7 +89,6 @@ COMMANDS = {  # and what they find in the folder: old, a model; other, another; 
     "train": ["train", "--force", "-m", "m", "mail"],
     "upgrade": ["upgrade", "-m", "m", "mail"],
     "merge": ["merge", "--force", "-m", "m", "m", "other"],
-    "prune": ["prune", "--yes", "--months", "0", "-m", "m"],
 }
 STEPS = ("learn", "forget")  # message by message: what was done before it ended stays
 

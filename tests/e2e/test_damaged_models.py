@@ -26,7 +26,7 @@ KINDS = ("bernoulli", "corrected", "lda")
 COLUMNS = {
     "meta": ["key", "value", "content"],
     "classes": "id name documents document_counts occurrences calibration slope intercept knee".split(),
-    "tokens": ["hash", "token", "month", "cells", "vector"],
+    "tokens": "bucket hashes places labels documents further weights lengths texts vectors".split(),
     "messages": ["digest", "class", "facts"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
     "hard": ["sequence", "digest", "class", "offsets", "hashes"],
@@ -35,7 +35,7 @@ COLUMNS = {
 SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")
 CUT = "CASE typeof({0}) WHEN 'blob' THEN substr({0}, 1, length({0}) - 1) ELSE -1 END"
 # The others are full in every kind.
-KIND_WITH = {"meta": "lda", "vector": "lda", "tokens": "corrected", "messages": "corrected", "hard": "corrected"}
+KIND_WITH = {"meta": "lda", "vectors": "lda", "tokens": "corrected", "messages": "corrected", "hard": "corrected"}
 NEW_CLASS = "spamnb: made a new class, "
 
 
@@ -166,7 +166,7 @@ ENDLESS = (
     "own",
     [
         "CREATE TRIGGER t AFTER INSERT ON messages BEGIN DELETE FROM kept_lessons; END",
-        "CREATE INDEX i ON tokens(length(token))",
+        "CREATE INDEX i ON tokens(length(texts))",
         "CREATE VIRTUAL TABLE v USING fts5(a)",
         "CREATE VIEW v " + ENDLESS,
         "DROP TABLE hard; CREATE VIEW hard " + ENDLESS,

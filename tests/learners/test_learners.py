@@ -4,14 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import count_messages, mail, message, train_file, without_calibration, without_months
+from mail import count_messages, mail, message, train_file, without_calibration
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import Rows
 from spamnb.settings import MODELS, VECTOR_MODELS, Settings
-from spamnb.store.arrays import put_arrays, put_vectors
+from spamnb.store.arrays import put_arrays
 from spamnb.store.jsonl import export
 
 
@@ -46,7 +46,7 @@ def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: P
                 assert classifier.learn(label, raw)
                 assert list(export(classifier.store)) != before
                 assert classifier.forget(label, raw)
-                assert without_months(export(classifier.store)) == without_months(before)
+                assert list(export(classifier.store)) == before
         assert classifier.forget("ham", message("ham", 3)), "a message of training"
         assert classifier.learn("ham", message("ham", 3))
         assert without_calibration(export(classifier.store)) == without_calibration(before)
@@ -83,7 +83,7 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
         ("lda", {"dense_classes": ["ham"]}, "do not belong together"),
         ("lda", {"dense_classes": ["ham", "other"]}, "dense_classes in table meta lack"),
         ("lda", {"dense_classes": "ham"}, "dense_classes in table meta are not a list of names"),
-        ("lda", {"vectors": np.ones((1, 3))}, "a vector in table tokens that does not have 2 numbers"),
+        ("lda", {"vectors": []}, "a vector in table tokens that does not have 2 numbers"),
     ],
 )
 def test_what_does_not_belong_together_is_told(
@@ -93,7 +93,10 @@ def test_what_does_not_belong_together_is_told(
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for name, value in spoil.items():
             if name == "vectors":
-                put_vectors(classifier.store, ["meeting"], np.array(value))
+                with classifier.store.writing():
+                    for bucket, n in classifier.store.execute("SELECT bucket, length(lengths) FROM tokens").fetchall():
+                        vectors = np.ones((n, 3), np.float32).tobytes()
+                        classifier.store.execute("UPDATE tokens SET vectors = ? WHERE bucket = ?", (vectors, bucket))
             elif name == "dense_classes":
                 classifier.store.put_meta({name: value})
             else:

@@ -15,7 +15,7 @@ def test_merging_is_learning_both() -> None:
     merged, repeated = merge_models(parts, ["a", "b"])
     whole = read_snapshot(make_model([*first, *second]).store)
     assert repeated == 0
-    assert list(merged.tokens) == list(whole.tokens)
+    assert list(merged.block.tokens) == list(whole.block.tokens)
     assert same_counts(merged.counts, whole.counts)
     for name, histogram in zip(merged.classes, merged.histogram):
         own = [part.histogram[part.classes.index(name)] for part in parts if name in part.classes]

@@ -27,7 +27,7 @@ def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tm
     with atomic_replace(path, content.meta, force=True) as store:
         write_snapshot(store, content)
     with Store.open(path) as store:
-        assert list(read_snapshot(store).tokens) == list(content.tokens)
+        assert list(read_snapshot(store).block.tokens) == list(content.block.tokens)
 
 
 def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store import state
+from spamnb.store.cells import Cells
 from spamnb.store.jsonl import export
 from spamnb.store.merging import merge_models
-from spamnb.store.rows import Cells
 from spamnb.store.snapshot import create_empty, read_snapshot, write_snapshot
 from spamnb.store.state import SIZE
 from spamnb.store.store import Store
@@ -37,10 +37,10 @@ WEIGHT = 5
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_base() -> Iterator[None]:
+def small_shared_model() -> Iterator[None]:
     """Count each lesson as 5 messages: the shared model has 30."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(state, "BASE_MESSAGES", 30 // WEIGHT)
+        patched.setattr(state, "SHARED_LESSONS", 30 // WEIGHT)
         yield
 
 
@@ -54,11 +54,11 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @contextmanager
-def user_of(base: Path) -> Iterator[Classifier]:
-    """Make a new model that adds to ``base``, open to be taught."""
-    path = base.with_name(f"{base.name}.user")
+def user_of(common: Path) -> Iterator[Classifier]:
+    """Make a new model that adds to ``common``, open to be taught."""
+    path = common.with_name(f"{common.name}.user")
     path.unlink(missing_ok=True)
-    with Store.open(base) as store:
+    with Store.open(common) as store:
         create_empty(path, store.addition())
     with Classifier.open(path, writable=True) as classifier:
         yield classifier
@@ -75,20 +75,21 @@ def scores(classifier: Classifier) -> list[list[float]]:
 def test_scores_are_those_of_one_file_that_holds_both_and_each_lesson_several_times(
     shared: dict[str, Path], kind: str, taught: Lessons
 ) -> None:
-    with user_of(shared[kind]) as user, Store.open(shared[kind]) as base, Store.create(":memory:", {}) as one:
+    with user_of(shared[kind]) as user, Store.open(shared[kind]) as common, Store.create(":memory:", {}) as one:
         for label, look, number in taught:
             user.learn(label, message(look, number))
-        parts = [read_snapshot(base), read_snapshot(user.store)]
-        token, label, figures = parts[1].cells
+        parts = [read_snapshot(common), read_snapshot(user.store)]
+        token, label, figures = parts[1].block.cells
         cells = Cells(token, label, figures * np.array([[WEIGHT], [WEIGHT], [1]]))  # contributions count once
-        parts[1] = parts[1]._replace(meta=parts[0].meta, cells=cells, documents=WEIGHT * parts[1].documents)
-        write_snapshot(one, merge_models(parts, ["base", "user"])[0])
+        block = parts[1].block._replace(cells=cells)
+        parts[1] = parts[1]._replace(meta=parts[0].meta, block=block, documents=WEIGHT * parts[1].documents)
+        write_snapshot(one, merge_models(parts, ["shared", "user"])[0])
         one.put_meta({SIZE: user.store.meta()[SIZE]})  # in which a token that both hold counts twice
         whole = Classifier(one)
         assert scores(user) == scores(whole)
         assert user.store.totals().classes == one.totals().classes
-        has_new_class = user.store.totals().classes != base.totals().classes
-        assert has_new_class or [*map(list, user.store.calibration()[:3])] == [*map(list, base.calibration()[:3])]
+        has_new_class = user.store.totals().classes != common.totals().classes
+        assert has_new_class or [*map(list, user.store.calibration()[:3])] == [*map(list, common.calibration()[:3])]
         assert [*map(list, user.store.totals()[1:4])] == [*map(list, one.totals()[1:4])]
 
 
@@ -113,38 +114,40 @@ def test_what_is_forgotten_leaves_no_trace(shared: dict[str, Path], kind: str, f
 
 def test_one_lesson_changes_the_answer_and_only_this_users(shared: dict[str, Path]) -> None:
     raw = message("ham", 99)
-    with user_of(shared["corrected"]) as user, Classifier.open(shared["corrected"]) as base:
-        before = base.classify(raw)
+    with user_of(shared["corrected"]) as user, Classifier.open(shared["corrected"]) as common:
+        before = common.classify(raw)
         assert user.classify(raw).scores.tolist() == before.scores.tolist()
         user.learn("spam", raw)
         assert user.classify(raw).probabilities["spam"] > before.probabilities["spam"]
-        assert base.classify(raw).scores.tolist() == before.scores.tolist()
+        assert common.classify(raw).scores.tolist() == before.scores.tolist()
 
 
-def test_a_base_that_is_trained_anew_is_followed(tmp_path: Path) -> None:
-    base = tmp_path / "base"
-    train_file(base, count_messages(mail(8)), Settings())
-    with user_of(base) as user:
+def test_a_shared_model_that_is_trained_anew_is_followed(tmp_path: Path) -> None:
+    common = tmp_path / "common"
+    train_file(common, count_messages(mail(8)), Settings())
+    with user_of(common) as user:
         user.learn("spam", message("ham", 99))
         first = scores(user)
-        train_file(base, count_messages(mail(20)), Settings(), force=True)
+        train_file(common, count_messages(mail(20)), Settings(), force=True)
         assert scores(user) != first
         assert user.store.totals().documents.tolist() == [20, 20 + 40 // 6]
-        train_file(base, count_messages(mail(20)), Settings(ngrams=1), force=True)
-        with pytest.raises(SpamnbError, match=r"its base, .* has other tokens .*'spamnb upgrade' trains it again"):
+        train_file(common, count_messages(mail(20)), Settings(ngrams=1), force=True)
+        with pytest.raises(
+            SpamnbError, match=r"its shared model, .* has other tokens .*'spamnb upgrade' trains it again"
+        ):
             user.classify(b"Subject: x\n\nbody")
         assert relearn(Path(user.store.path), False, lambda name, error: None) == 1
         assert user.learned(message("ham", 99)) == "spam"
         assert user.store.totals().documents.tolist() == [20, 20 + 40 // 6]
 
 
-def test_what_a_user_sets_is_kept_beside_the_settings_of_the_base(shared: dict[str, Path]) -> None:
+def test_what_a_user_sets_is_kept_beside_the_settings_of_the_shared_model(shared: dict[str, Path]) -> None:
     with user_of(shared["corrected"]) as user:
         user.store.put_meta({"strictness": "cautious"})
         user.classify(b"Subject: x\n\nbody")
         assert user.settings.strictness == "cautious"
-    with Classifier.open(shared["corrected"]) as base:
-        assert base.settings.strictness == "normal"
+    with Classifier.open(shared["corrected"]) as common:
+        assert common.settings.strictness == "normal"
 
 
 def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path: Path) -> None:
@@ -152,21 +155,21 @@ def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path
         user.store.addition()
     path = tmp_path / "third"
     with pytest.raises(SpamnbError, match="which adds to another model itself"):
-        Store.create(path, {"base": str(shared["boolean"].with_name("boolean.user"))})
+        Store.create(path, {"shared_model": str(shared["boolean"].with_name("boolean.user"))})
     train_file(tmp_path / "other", count_messages(mail(5)), Settings(model_type="bernoulli"))
     refused = "nothing can be added to a bernoulli model"
-    with Store.open(tmp_path / "other") as base, pytest.raises(SpamnbError, match=refused):
-        base.addition()
-    with Store.open(shared["boolean"]) as base:
-        create_empty(tmp_path / "user", base.addition() | {"base": str(tmp_path / "other")})
+    with Store.open(tmp_path / "other") as common, pytest.raises(SpamnbError, match=refused):
+        common.addition()
+    with Store.open(shared["boolean"]) as common:
+        create_empty(tmp_path / "user", common.addition() | {"shared_model": str(tmp_path / "other")})
     with pytest.raises(SpamnbError, match=f"other: {refused}"):
         Classifier.open(tmp_path / "user")
     (tmp_path / "other").unlink()
     with pytest.raises(SpamnbError, match=r"user: adds to .*other, where no model is; restore that model"):
         Classifier.open(tmp_path / "user")
-    with Store.open(shared["boolean"]) as base, user_of(shared["boolean"]) as user:
-        snapshots = [read_snapshot(user.store), read_snapshot(base)]
-    with pytest.raises(SpamnbError, match="b: its base differs from the base of a"):
+    with Store.open(shared["boolean"]) as common, user_of(shared["boolean"]) as user:
+        snapshots = [read_snapshot(user.store), read_snapshot(common)]
+    with pytest.raises(SpamnbError, match="b: its shared_model differs from the shared_model of a"):
         merge_models(snapshots, ["a", "b"])
 
 

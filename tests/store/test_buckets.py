@@ -1,0 +1,236 @@
+"""buckets.py: tokens that are written are read again, and buckets that no model has are told in one line."""
+
+import json
+import random
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mail import mail, make_counts, make_store
+
+from spamnb.classifier import Classifier
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.reader.tokens import TokenArray
+from spamnb.store import buckets
+from spamnb.store.buckets import LOWEST, Block, read_block, read_cells, read_vectors, rewrite, write_blocks
+from spamnb.store.cells import MAX_COUNT, MAX_UNITS, Cells
+from spamnb.store.jsonl import export
+from spamnb.store.snapshot import read_snapshot
+from spamnb.store.store import Store
+
+CLASSES = 4
+EDGES = [0, 1, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536, MAX_UNITS]
+HASHES = st.one_of(st.sampled_from([LOWEST, -1, 0, 1, (1 << 63) - 1]), st.integers(LOWEST, (1 << 63) - 1))
+COUNT = st.one_of(st.sampled_from([*EDGES, MAX_COUNT // 2]), st.integers(1, 300))
+WEIGHT = st.one_of(st.sampled_from([*EDGES, *(-n for n in EDGES), -129]), st.integers(-300, 300))
+CELL = st.tuples(COUNT.filter(bool), COUNT, WEIGHT)
+TOKENS = st.dictionaries(
+    HASHES, st.dictionaries(st.integers(0, CLASSES - 1), CELL, min_size=1, max_size=3), max_size=30
+)
+Figures = dict[int, dict[int, tuple[int, int, int]]]  # by hash and class: messages, further occurrences, weight
+
+
+def cells_of(figures: Figures) -> tuple[np.ndarray, Cells]:
+    """Return the hashes, ascending, and the cells."""
+    rows = [
+        (token, label, documents, documents + further, weight)
+        for token, (_, cells) in enumerate(sorted(figures.items()))
+        for label, (documents, further, weight) in sorted(cells.items())
+    ]
+    token, label, *columns = np.array(rows, np.int64).reshape(-1, 5).T
+    return np.array(sorted(figures), np.int64), Cells(token, label, np.array(columns))
+
+
+def texts_of(figures: Figures) -> TokenArray:
+    """Return a text for each hash, in another order."""
+    hashes = np.array(sorted(figures)[::-1], np.int64)
+    texts = [f"t{number}" * (number % 7) for number in hashes.tolist()]
+    array = TokenArray.of(texts)
+    return TokenArray(array.text, array.offsets, array.lengths, hashes, np.zeros(len(hashes), np.int8))
+
+
+def read(store: Store) -> Figures:
+    block = read_block(store, CLASSES)
+    hashes = block.tokens.hashes.tolist()
+    figures: Figures = {hash_: {} for hash_ in hashes}
+    for token, label, (documents, occurrences, weight) in zip(
+        block.cells.token.tolist(), block.cells.label.tolist(), block.cells.figures.T.tolist()
+    ):
+        figures[hashes[token]][label] = documents, occurrences - documents, weight
+    assert [f"t{number}" * (number % 7) for number in hashes] == list(block.tokens)
+    return figures
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(buckets, "BUCKET_TOKENS", 2)
+    monkeypatch.setattr(buckets, "MAX_BUCKET_TOKENS", 4)
+    return
+
+
+@given(TOKENS, st.lists(TOKENS, max_size=4), st.randoms(use_true_random=False), st.integers(0, 3))
+def test_tokens_that_are_rewritten_are_read_again(
+    first: Figures, changes: list[Figures], chance: random.Random, dimensions: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch, Store.create(":memory:", {}) as store, store.writing():
+        patch.setattr(buckets, "BUCKET_TOKENS", 2)
+        patch.setattr(buckets, "MAX_BUCKET_TOKENS", 4)
+        hashes, cells = cells_of(first)
+        texts = texts_of(first)
+        vectors = np.arange(1, len(hashes) + 1, dtype=np.float32)[:, None] * np.ones(dimensions, np.float32)
+        write_blocks(store, [Block(texts.take(np.argsort(texts.hashes)), cells, vectors)] if len(hashes) else [])
+        expected = dict(first)
+        for change in changes:
+            deleted = {hash_ for hash_ in expected if chance.random() < 0.3}
+            expected = {hash_: cells for hash_, cells in expected.items() if hash_ not in deleted} | change
+            hashes, cells = cells_of({hash_: {} for hash_ in deleted} | change)
+            if len(hashes):
+                rewrite(store, CLASSES, hashes, cells, texts_of(change))
+            assert read(store) == expected
+        sizes = [len(row[0]) // 8 for row in store.execute("SELECT hashes FROM tokens")]
+        assert all(1 <= size <= 4 for size in sizes)
+        asked = np.array(sorted({*first, *expected, 5}), np.int64)
+        known, found = read_cells(store, CLASSES, asked)
+        assert {*known.tolist()} >= {*expected} and len(np.unique(found.token)) == len(known)
+        of_hash = dict(zip(known.tolist(), read_vectors(store, asked)[1].tolist()))
+        for number, hash_ in enumerate(sorted(first), 1):
+            unchanged = hash_ in expected and not any(hash_ in change for change in changes)
+            assert not unchanged or of_hash[hash_] == [number] * dimensions
+
+
+def test_a_deleted_tokens_hash_is_not_left_as_a_key(small: None) -> None:
+    rng = np.random.default_rng(1)
+    figures: Figures = {int(hash_): {0: (1, 0, 0)} for hash_ in rng.integers(LOWEST, (1 << 63) - 1, 500)}
+    with Store.create(":memory:", {}) as store, store.writing():
+        hashes, cells = cells_of(figures)
+        rewrite(store, CLASSES, hashes, cells, texts_of(figures))
+        keys = {key for (key,) in store.execute("SELECT bucket FROM tokens")}
+        assert len(keys) > 200 and not keys & {*figures}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        ("hashes = substr(hashes, 2)", "truncated hashes"),
+        ("hashes = zeroblob(length(hashes))", "hashes .* not in order"),
+        ("hashes = 'x'", "hashes .* not bytes"),
+        ("bucket = 9000000000000000000", "hashes .* not in order"),
+        ("places = zeroblob(length(places))", "unknown or repeated classes"),
+        ("places = CAST(x'7f' || substr(places, 2) AS BLOB)", "places .* not in order"),
+        ("labels = zeroblob(length(places) + 1)", "truncated labels"),
+        ("labels = replace(hex(zeroblob(length(places))), '00', char(9))", "labels .* not bytes"),
+        ("labels = CAST(replace(hex(zeroblob(length(places))), '00', char(9)) AS BLOB)", "unknown or repeated classes"),
+        ("documents = x''", "impossible figures"),
+        ("weights = zeroblob(3)", "truncated weights"),
+        ("lengths = NULL", "lengths .* not bytes"),
+        ("lengths = x''", "truncated texts"),
+        ("texts = texts || 'y'", "texts .* not bytes"),
+        ("texts = CAST(texts || 'a' AS BLOB)", "truncated texts"),
+        ("texts = CAST(replace(texts, 'a', 'b') AS BLOB)", "another hash"),
+        ("vectors = x'0000'", "truncated vectors"),
+        ("vectors = CAST(replace(hex(zeroblob(length(hashes) / 8)), '00', 'abcd') AS BLOB)", None),
+    ],
+)
+def test_buckets_that_no_model_has_are_told(tmp_path: Path, spoil: str, says: str | None) -> None:
+    store = make_store([("ham", {"a": 1, "b": 3}), ("spam", {"a": 2, "c": 1})])
+    store.execute("PRAGMA writable_schema = ON")
+    store.execute("UPDATE sqlite_schema SET sql = replace(sql, 'NOT NULL', '') WHERE name = 'tokens'")
+    store.execute("PRAGMA writable_schema = RESET")
+    store.execute(f"UPDATE tokens SET {spoil}")  # noqa: S608
+    if says is None:  # vectors that another kind of model has are harmless
+        assert read_snapshot(store).block.vectors.shape == (3, 1)
+    else:
+        with pytest.raises(SpamnbError, match=says) as error:
+            read_snapshot(store)
+        assert "\n" not in str(error.value)
+
+
+def test_infinite_vectors_are_told() -> None:
+    store = make_store([("ham", {"a": 1})])
+    store.execute("UPDATE tokens SET vectors = ?", (np.array([np.inf], "<f4").tobytes(),))
+    with pytest.raises(SpamnbError, match="vectors in table tokens that are not finite"):
+        store.vectors(TokenArray.of(["a"]).hashes)
+
+
+@pytest.mark.parametrize(
+    ("figures", "says"),
+    [
+        ([1, MAX_COUNT + 1, 0], "counted more than 4,294,967,295 times"),
+        ([1, 1, -MAX_UNITS - 1], "weight is larger than a model file holds"),
+    ],
+)
+def test_figures_that_no_bucket_holds_are_refused(figures: list[int], says: str) -> None:
+    with Store.create(":memory:", {}) as store, store.writing():
+        cells = Cells(np.array([0]), np.array([0]), np.array([figures]).T)
+        with pytest.raises(SpamnbError, match=says):
+            rewrite(store, 1, TokenArray.of(["a"]).hashes, cells, TokenArray.of(["a"]))
+
+
+def test_a_token_that_is_too_long_is_refused() -> None:
+    with pytest.raises(SpamnbError, match="a token is longer than a model file holds"):
+        make_store([("ham", {"a" * (1 << 16): 1})])
+
+
+@pytest.mark.parametrize("table", ["meta", "tokens", "classes", "messages"])
+def test_a_huge_value_is_refused_before_it_is_read(tmp_path: Path, table: str) -> None:
+    path, columns = tmp_path / "m", {"meta": "value", "tokens": "texts", "classes": "name", "messages": "facts"}
+    with Classifier.create(path) as classifier:
+        for label, raw in mail(2):
+            classifier.learn(label, raw)
+    with sqlite3.connect(path) as connection:
+        row = f"rowid = (SELECT min(rowid) FROM {table})" if table in ("tokens", "classes") else "true"  # noqa: S608
+        key = "key = 'alpha'" if table == "meta" else row
+        connection.execute(
+            f"UPDATE {table} SET {columns[table]} = CAST(zeroblob(200000000) AS TEXT) WHERE {key}"  # noqa: S608
+            + (" AND digest = (SELECT min(digest) FROM messages)" if table == "messages" else "")
+        )
+    connection.close()
+    with pytest.raises(SpamnbError, match=r"too big|too long"), Store.open(path) as store:
+        list(export(store))
+
+
+def test_settings_of_megabytes_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    Classifier.create(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'alpha'", (json.dumps("x" * 20_000_000),))
+    connection.close()
+    with pytest.raises(SpamnbError, match="alpha in table meta is too long"):
+        Store.open(path)
+
+
+def test_a_forgotten_word_is_not_in_the_bytes_of_the_file(tmp_path: Path) -> None:
+    """Neither words nor the hashes of words of a forgotten message are left, while other messages come and go."""
+    path, rng = tmp_path / "m", random.Random(1)
+    with Store.create(path, {}) as store:
+        words = [f"common{n}" for n in range(3000)]
+        for n in range(30):
+            store.add(("ham", "spam")[n % 2], make_counts(dict.fromkeys(rng.sample(words, 300), 1)))
+        secret = [
+            dict.fromkeys([f"secret{n}word{i}" for i in range(150)] + rng.sample(words, 100), 2) for n in range(12)
+        ]
+        for n, message in enumerate(secret):
+            store.add("ham", make_counts(message))
+            if n % 2:
+                store.add("ham", make_counts(secret[n - 1]), -1)
+        for message in secret[1::2]:
+            store.add("ham", make_counts(message), -1)
+        assert store.empty_log()
+        content = path.read_bytes() + Path(f"{path}-wal").read_bytes()
+        assert b"common7" in content and b"secret" not in content
+        forgotten = TokenArray.of([word for message in secret for word in message if word.startswith("secret")])
+        assert not [word for word, hash_ in zip(forgotten, forgotten.hashes) if hash_.tobytes() in content]
+
+
+def test_damaged_texts_are_noticed_by_whatever_reads_all() -> None:
+    store = make_store([("ham", {"café": 1})])
+    store.execute("UPDATE tokens SET texts = x'636166c3ff'")
+    with pytest.raises(SpamnbError, match="not UTF-8"):
+        read_snapshot(store)
+    with pytest.raises(Damaged, match="begin inside"):
+        tokens = TokenArray.of_packed(np.frombuffer("é".encode(), np.uint8), np.array([1, 1], np.int32))
+        buckets.check_texts(Block(tokens, Cells.empty(), np.zeros((2, 0), np.float32)))
