@@ -32,8 +32,10 @@ if TYPE_CHECKING:  # type checkers do not see the names that __getattr__ imports
     from spamnb.estimators.concept import ConceptLearner as ConceptLearner
     from spamnb.estimators.concept import Hypothesis as Hypothesis
     from spamnb.estimators.concept import number_game as number_game
+    from spamnb.estimators.dirichlet import Dirichlet as Dirichlet
     from spamnb.estimators.discrete import BernoulliNB as BernoulliNB
     from spamnb.estimators.discrete import CategoricalNB as CategoricalNB
+    from spamnb.estimators.discrete import ComplementNB as ComplementNB
     from spamnb.estimators.discrete import MultinomialNB as MultinomialNB
     from spamnb.estimators.discrete import mutual_information as mutual_information
     from spamnb.estimators.gaussian import GaussianNB as GaussianNB
@@ -58,7 +60,8 @@ _MODULES = {
     "settings": ("Settings",),
     "errors": ("SpamnbError", "SpamnbWarning"),
     "reader.message": ("parse",),
-    "estimators.discrete": ("MultinomialNB", "BernoulliNB", "CategoricalNB", "mutual_information"),
+    "estimators.discrete": ("MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB", "mutual_information"),
+    "estimators.dirichlet": ("Dirichlet",),
     "estimators.gaussian": ("GaussianNB", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
     "report.displays": ("ExplanationDisplay", "WordsDisplay"),
     "estimators.logistic": ("LogisticRegression",),

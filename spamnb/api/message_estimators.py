@@ -17,7 +17,7 @@ from spamnb.class_names import check_class_name
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
-from spamnb.estimators.base import Parameters
+from spamnb.estimators.interface import BaseEstimator
 from spamnb.estimators.validation import check_labels, is_missing
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, to_raw_message
@@ -32,7 +32,7 @@ class ParameterError(SpamnbError, ValueError):
 
 
 @contextmanager
-def name_errors(estimator: Parameters) -> Iterator[None]:
+def name_errors(estimator: BaseEstimator) -> Iterator[None]:
     """Convert errors in this block to ParameterError with the name of the estimator."""
     try:
         yield
@@ -40,7 +40,7 @@ def name_errors(estimator: Parameters) -> Iterator[None]:
         raise ParameterError(f"{type(estimator).__name__}: {error}") from None
 
 
-def set_parameters(estimator: Parameters, arguments: Mapping[str, Any]) -> None:
+def set_parameters(estimator: BaseEstimator, arguments: Mapping[str, Any]) -> None:
     """Store the constructor's arguments as attributes. ``arguments`` are the constructor's ``locals()``."""
     vars(estimator).update((name, arguments[name]) for name in inspect.signature(type(estimator)).parameters)
 
@@ -91,15 +91,18 @@ def _convert_messages(X: Iterable[str | bytes], mail: bool | str) -> Iterator[by
             raise TypeError(f"X[{number}]: {error}{hint}") from None
 
 
-class MessageEstimator(Parameters):
+class MessageEstimator(BaseEstimator):
     """The base of the estimators whose samples are messages: it reads messages and counts their tokens."""
 
     mail: bool | str
     n_jobs: int | None
     progress: bool
 
-    def _input_tags(self) -> dict[str, bool]:
-        return {"string": True, "two_d_array": False}
+    def __sklearn_tags__(self) -> Any:
+        """Return the estimator's tags, which scikit-learn's tools read."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        return tags
 
     def _raw(self, X: Iterable[str | bytes]) -> Iterator[bytes]:
         with name_errors(self):

@@ -32,8 +32,8 @@ from spamnb.classification import Classification
 from spamnb.classifier import Classifier
 from spamnb.engines.executor import map_parts
 from spamnb.errors import SpamnbError
-from spamnb.estimators.base import ClassifierMixin
-from spamnb.estimators.validation import not_fitted
+from spamnb.estimators.base import Classifier as BaseClassifier
+from spamnb.estimators.base import check_fitted
 from spamnb.formulas.calibration import margins
 from spamnb.formulas.decision import Loss
 from spamnb.reader.pdf import is_available
@@ -84,7 +84,7 @@ class MemoryModel:
         return self.classifier.classify_all((entry.read() for entry in part), n_evidence=0, uncalibrated=False)
 
 
-class SpamClassifier(ClassifierMixin, MessageEstimator):
+class SpamClassifier(BaseClassifier, MessageEstimator):
     """The model of 'spamnb train' for lists of messages: naive Bayes, corrected and calibrated.
 
     **The class of spam needs a probability above 0.9.** ``predict`` returns the class of least expected loss, and good
@@ -111,6 +111,9 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         How messages become tokens, as in ``Settings``.
     strictness, unsure_cost : str, float or None
         Costs of errors, as in ``Settings``.
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises in place of ``strictness``, as in ``decide``. With "balanced" an error on a class
+        costs 1/N_c of its messages, so that rare classes are found. A model file does not contain it.
 
     Attributes
     ----------
@@ -160,6 +163,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
     """
 
     spam: Any
+    loss: Any
     classes_: NDArray[Any]  # (C,) sorted
     model_: MemoryModel
 
@@ -181,6 +185,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         ignore_headers: Iterable[str] = Settings.ignore_headers,
         strictness: str = Settings.strictness,
         unsure_cost: float | None = Settings.unsure_cost,
+        loss: Any = None,
     ) -> None:
         set_parameters(self, locals())
 
@@ -286,7 +291,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         ValueError
             If a message was not learned in its class. Then no message is forgotten.
         """
-        self._check_fitted()
+        check_fitted(self)
         messages, labels = self._labelled(X, y)
         with self.model_.lock, self.model_.classifier.store.writing():
             for number, (name, raw) in enumerate(zip(labels.message_classes, self._raw(messages))):
@@ -296,11 +301,17 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
     # -- predictions -----------------------------------------------------------------------------------------
 
+    def _get_class_counts(self) -> NDArray[np.float64]:
+        with self.model_.lock:
+            totals = self.model_.classifier.store.totals()
+        counts = dict(zip(totals.classes, totals.documents.tolist()))
+        return np.array([counts.get(name, 0.0) for name in self._class_names()], float)
+
     def _class_names(self) -> list[str]:
         return [class_name(label) for label in self.classes_.tolist()]
 
     def _classify(self, X: Messages) -> list[Classification]:
-        self._check_fitted()
+        check_fitted(self)
         return self.model_.classify(list(self._entries(X)), self._threads())
 
     def predict_proba(self, X: Messages) -> NDArray[np.float64]:
@@ -349,10 +360,10 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
 
     def predict(self, X: Messages) -> NDArray[Any]:
         p, settings = self.predict_proba(X), self.model_.classifier.settings
-        if not len(self.classes_):
-            raise not_fitted(self)
         if len(self.classes_) < 2:
             return self.classes_[np.zeros(len(p), np.intp)]
+        if self.loss is not None:
+            return self._decide_class(p, self.loss)
         names = self._class_names()
         verdicts = Loss(settings.strictness, None).verdicts(names, p, settings.spam)
         return self.classes_[[names.index(name) for name in verdicts]]
@@ -372,7 +383,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         Explanation
             Verdict, probabilities, and the tokens with the largest weights.
         """
-        self._check_fitted()
+        check_fitted(self)
         check_least(1, top=top)
         (raw,) = self._raw([message])
         with self.model_.lock:
@@ -391,7 +402,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         WordsReport
             The words.
         """
-        self._check_fitted()
+        check_fitted(self)
         check_least(1, top=top)
         with self.model_.lock:
             return words_of(self.model_.classifier.store, top, everything, tell)
@@ -419,7 +430,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         from spamnb.evaluation.figures import compute_figures
         from spamnb.evaluation.online import evaluate_model
 
-        self._check_fitted()
+        check_fitted(self)
         messages, labels = self._labelled(X, y)
         with self.model_.lock, show_progress("Classifying", self.progress) as show:
             classifier = self.model_.classifier
@@ -491,7 +502,7 @@ class SpamClassifier(ClassifierMixin, MessageEstimator):
         SpamnbError
             If there is a file at ``path`` that is not a model, or a model and ``force`` is False.
         """
-        self._check_fitted()
+        check_fitted(self)
         memory = self.model_.classifier.store
         target = new_file(path, "path")
         with self.model_.lock, atomic_replace(target, memory.meta(), force=force) as store, memory.reading():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
@@ -14,7 +14,8 @@ from spamnb.api.arguments import check_least
 from spamnb.api.message_estimators import MessageEstimator, name_errors, set_parameters
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import check_type
-from spamnb.estimators.base import Transformer
+from spamnb.estimators.base import check_fitted
+from spamnb.estimators.interface import TransformerMixin, has_scikit_learn
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import TOKEN_SETTINGS, Settings
 
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-class MailVectorizer(MessageEstimator, Transformer):
+WRAPPING = ("part:", "charset:", "encoding:")  # beginnings of tokens that are the same for all texts without headers
+
+
+class MailVectorizer(TransformerMixin, MessageEstimator):
     """Convert messages to a sparse array of token counts.
 
     A token is one piece of evidence in a message: a word, a pair of words, a header field, the host of a link, or the
@@ -36,12 +40,16 @@ class MailVectorizer(MessageEstimator, Transformer):
         tokens have no column.
     max_features : int, default=None
         Maximum number of columns. The tokens that most messages have are preferred. None means no maximum.
-    stop_words : collection of str, default=None
-        Words without a column. Pairs that contain such a word have no column, either.
+    stop_words : collection of str or "english", default=None
+        Words without a column. Pairs that contain such a word have no column, either. "english" are the words of
+        scikit-learn's list, which it needs.
+    ngram_range : tuple of int, default=None
+        Least and most words of a token, in place of ``ngrams``, the most. With (2, 2) only pairs have a column.
     binary : bool, default=False
         Whether a token counts only once per message.
     mail, n_jobs, progress : bool, int or "auto"
-        How messages are read, as in ``SpamClassifier``.
+        How messages are read, as in ``SpamClassifier``. With ``mail=False`` there are no columns for the kind of part,
+        its charset and its encoding, which are the same for all texts.
     tokenizer, stem, ngrams, body_only, ignore_headers : str, int, bool, None or iterable of str
         How messages become tokens, as in ``Settings``.
 
@@ -83,8 +91,8 @@ class MailVectorizer(MessageEstimator, Transformer):
     max_df: float
     max_features: int | None
     stop_words: Collection[str] | None
+    ngram_range: tuple[int, int] | None
     binary: bool
-    _fitted_attribute = "tokens_"
     tokens_: TokenArray  # (V,) ascending by hash
 
     def __init__(
@@ -94,6 +102,7 @@ class MailVectorizer(MessageEstimator, Transformer):
         max_df: float = 1.0,
         max_features: int | None = None,
         stop_words: Collection[str] | None = None,
+        ngram_range: tuple[int, int] | None = None,
         binary: bool = False,
         mail: bool | str = "auto",
         n_jobs: int | None = -1,
@@ -130,10 +139,9 @@ class MailVectorizer(MessageEstimator, Transformer):
             integer_bounds = {name: x for name, x in bounds.items() if not (isinstance(x, float) and 0 <= x <= 1)}
             check_least(1, max_features=self.max_features, **integer_bounds)
             check_type("stop_words", self.stop_words, Collection | None, "a list of words")
-            if isinstance(self.stop_words, str):  # a str is a collection of letters
-                raise ValueError(f"stop_words is {self.stop_words!r:.60}: give a list of words")
-        training_set = self._count(X, self._make_settings(TOKEN_SETTINGS))
-        training_set = training_set.select_columns(self._select_columns(training_set))
+            stop_words = self._get_stop_words()
+        training_set = self._count(X, self._make_token_settings())
+        training_set = training_set.select_columns(self._select_columns(training_set, stop_words))
         if not len(training_set.tokens):
             raise ValueError(f"no token of X is left: min_df is {self.min_df}, max_df is {self.max_df}")
         # A copy, because ``training_set.tokens`` also contains the texts of the tokens without a column.
@@ -154,15 +162,41 @@ class MailVectorizer(MessageEstimator, Transformer):
         csr_array of shape (n_messages, n_tokens)
             Occurrences of each token, or 1 if ``binary``.
         """
-        self._check_fitted()
-        messages, hashes = self._count(X, self._make_settings(TOKEN_SETTINGS)), self.tokens_.hashes
+        check_fitted(self, "tokens_")
+        messages, hashes = self._count(X, self._make_token_settings()), self.tokens_.hashes
         columns = np.minimum(np.searchsorted(hashes, messages.tokens.hashes), len(hashes) - 1)
         has_column = hashes[columns] == messages.tokens.hashes
         training_set = messages.select_columns(np.flatnonzero(has_column))
         return self._format_output(self._make_matrix(training_set, columns[has_column]), X)
 
+    def _format_output(self, rows: Any, X: Any) -> Any:
+        """Return the rows, as a sparse data frame if this was set, because those of scikit-learn are dense."""
+        if not has_scikit_learn:
+            return rows
+        from sklearn import get_config
+
+        config = getattr(self, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
+        if config != "pandas":
+            return rows
+        from pandas import DataFrame
+
+        frame = DataFrame.sparse.from_spmatrix(rows, columns=self.get_feature_names_out())
+        return frame.set_axis(X.index) if hasattr(X, "iloc") else frame
+
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        self._check_fitted()
+        """Return the tokens of the columns.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        array of shape (n_columns,)
+            Tokens.
+        """
+        check_fitted(self, "tokens_")
         return np.array(list(self.tokens_), dtype=object)
 
     @cached_property
@@ -188,17 +222,45 @@ class MailVectorizer(MessageEstimator, Transformer):
         names, rows = self.get_feature_names_out(), csr_array(X)
         return [names[np.sort(rows.indices[a:b][rows.data[a:b] != 0])] for a, b in pairwise(rows.indptr)]
 
-    def _select_columns(self, training_set: TrainingSet) -> NDArray[np.int64]:
+    def _make_token_settings(self) -> Settings:
+        if self.ngram_range is None:
+            return self._make_settings(TOKEN_SETTINGS)
+        with name_errors(self):
+            is_pair = isinstance(self.ngram_range, Sequence) and len(self.ngram_range) == 2
+            if not is_pair or not 1 <= self.ngram_range[0] <= self.ngram_range[1]:
+                raise ValueError(
+                    f"ngram_range is {self.ngram_range!r:.60}: give the least and the most words, as (1, 2)"
+                )
+        return self._make_settings(TOKEN_SETTINGS, ngrams=self.ngram_range[1])
+
+    def _get_stop_words(self) -> Collection[str] | None:
+        if not isinstance(self.stop_words, str):
+            return self.stop_words
+        if self.stop_words != "english":  # a str is a collection of letters
+            raise ValueError(f"stop_words is {self.stop_words!r:.60}: give a list of words, or 'english'")
+        if not has_scikit_learn:
+            raise ValueError(
+                "stop_words='english' needs scikit-learn: pip install scikit-learn, or give a list of words"
+            )
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return ENGLISH_STOP_WORDS
+
+    def _select_columns(self, training_set: TrainingSet, stop_words: Collection[str] | None) -> NDArray[np.int64]:
         """Return the columns to keep, ascending by hash. Of equally frequent tokens lower hashes are preferred."""
         n, columns = len(training_set.rows), training_set.columns_by_hash()
         minimum, maximum = (bound * n if isinstance(bound, float) else bound for bound in (self.min_df, self.max_df))
         frequency = training_set.counts.document_frequency()
         columns = columns[(minimum <= frequency[columns]) & (frequency[columns] <= maximum)]
-        if self.stop_words is not None:
-            stop_words, tokens = {word.lower() for word in self.stop_words}, list(training_set.tokens)
+        if self.mail is False:
+            tokens = list(training_set.tokens)
+            columns = columns[[not tokens[j].startswith(WRAPPING) for j in columns.tolist()]]
+        least = 1 if self.ngram_range is None else self.ngram_range[0]
+        if stop_words is not None or least > 1:
+            stopped, tokens = {word.lower() for word in stop_words or ()}, list(training_set.tokens)
             # A token is one or more words, with or without a prefix that ends with a colon.
-            has_no_stop_word = [stop_words.isdisjoint(tokens[j].rpartition(":")[2].split()) for j in columns.tolist()]
-            columns = columns[has_no_stop_word]
+            words = [tokens[j].rpartition(":")[2].split() for j in columns.tolist()]
+            columns = columns[[stopped.isdisjoint(each) and (least == 1 or len(each) >= least) for each in words]]
         if self.max_features is not None:
             columns = columns[np.sort(np.argsort(-frequency[columns], kind="stable")[: self.max_features])]
         return columns

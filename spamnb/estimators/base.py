@@ -1,203 +1,40 @@
-"""The base classes of the estimators: parameters, input checks, predictions, and learning by sums.
+"""The base classes of the estimators: checks of X and y, predictions, decisions, and learning by sums.
 
-The interface is scikit-learn's. Parameters, attributes and methods that several estimators share are documented here.
-Only ``__sklearn_tags__``, which scikit-learn alone calls, imports scikit-learn.
+The interface is scikit-learn's (interface.py). Parameters, attributes and methods that several estimators share are
+documented here.
 """
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.validation import (
-    check_labels,
-    check_lengths,
-    check_matrix,
-    check_weight,
-    check_whole,
-    feature_names,
-    not_fitted,
-)
-from spamnb.formulas.decision import UNSURE, least_loss
+from spamnb.estimators.interface import BaseEstimator, ClassifierMixin, NotFittedError, validate_data
+from spamnb.estimators.losses import format_loss, read_loss
+from spamnb.estimators.validation import check_labels, check_lengths, check_weight, check_whole
+from spamnb.formulas.decision import least_loss
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import log_softmax, softmax
 
 
-class Parameters:
-    """The base of all estimators: their parameters are the parameters of the constructor."""
-
-    _fitted_attribute = "classes_"  # only a fitted estimator has it
-    _poor_score = False  # scikit-learn's tag: True if the model needs counts or categories, not real numbers
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, self._fitted_attribute):
-            raise not_fitted(self)
-
-    @classmethod
-    def _defaults(cls) -> dict[str, Any]:
-        """Return the defaults of the constructor's parameters by name."""
-        return {name: parameter.default for name, parameter in inspect.signature(cls).parameters.items()}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Ignored, because no parameter is an estimator.
-
-        Returns
-        -------
-        dict
-            Values of the constructor's parameters by name.
-
-        Examples
-        --------
-        >>> import spamnb
-        >>> spamnb.MultinomialNB(alpha=1).get_params()
-        {'alpha': 1, 'binary': False, 'class_prior': None, 'fit_prior': True, 'prior_concentration': 1.0}
-        """
-        return {name: getattr(self, name) for name in sorted(self._defaults())}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name. The next fit uses them.
-
-        Parameters
-        ----------
-        **params : dict
-            New values by name.
-
-        Returns
-        -------
-        Self
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If the estimator has no parameter with one of these names.
-
-        Examples
-        --------
-        >>> import spamnb
-        >>> spamnb.MultinomialNB().set_params(alpha=2)
-        MultinomialNB(alpha=2)
-        """
-        names = sorted(self._defaults())
-        for name in params:
-            if name not in names:
-                raise ValueError(f"Invalid parameter {name!r} for {type(self).__name__}: it has {', '.join(names)}.")
-        for name, value in params.items():
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        """Return the call of the constructor with the parameters that differ from their defaults."""
-        changed = [
-            f"{name}={getattr(self, name)!r}"
-            for name, default in self._defaults().items()
-            if repr(getattr(self, name)) != repr(default)
-        ]
-        return f"{type(self).__name__}({', '.join(changed)})"
-
-    def _input_tags(self) -> dict[str, bool]:
-        """Return the arguments of scikit-learn's ``InputTags``."""
-        raise NotImplementedError
-
-    def __sklearn_tags__(self) -> Any:
-        """Return the estimator's tags, which scikit-learn's tools read."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
-
-        is_classifier = isinstance(self, ClassifierMixin)
-        return Tags(
-            estimator_type="classifier" if is_classifier else None,
-            target_tags=TargetTags(required=is_classifier),
-            classifier_tags=ClassifierTags(poor_score=self._poor_score) if is_classifier else None,
-            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
-            input_tags=InputTags(**self._input_tags()),
-        )
+def check_fitted(estimator: Any, attribute: str = "classes_") -> None:
+    """Raise NotFittedError if an estimator lacks the attribute, which ``fit`` sets."""
+    if not hasattr(estimator, attribute):
+        raise NotFittedError(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
 
 
-class Transformer(Parameters):
-    """A transformer that returns arrays, or data frames of pandas."""
-
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn from samples and transform them: ``fit``, then ``transform``.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features), or list of messages
-            Training samples.
-        y : array of shape (n_samples,), default=None
-            Their classes. A transformer that needs no classes ignores them.
-
-        Returns
-        -------
-        array, sparse array or data frame
-            Transformed samples, as ``transform`` returns them.
-        """
-        return self.fit(X, y).transform(X)  # type: ignore[attr-defined]
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose what ``transform`` and ``fit_transform`` return.
-
-        Parameters
-        ----------
-        transform : str, default=None
-            "default" for arrays, "pandas" for data frames. None changes nothing.
-
-        Returns
-        -------
-        Self
-            The transformer.
-
-        Raises
-        ------
-        ValueError
-            If ``transform`` has another value.
-        """
-        if transform not in (None, "default", "pandas"):
-            raise ValueError(f"{type(self).__name__}: transform is {transform!r:.60}: give 'default' or 'pandas'")
-        if transform is not None:
-            self._sklearn_output_config = {"transform": transform}  # scikit-learn's clone copies this attribute
-        return self
-
-    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """Return the names of the columns that ``transform`` returns.
-
-        Parameters
-        ----------
-        input_features : object, default=None
-            Ignored.
-
-        Returns
-        -------
-        array of shape (n_columns,)
-            Names of the columns.
-        """
-        raise NotImplementedError
-
-    def _format_output(self, rows: Any, X: Any) -> Any:
-        """Return the rows that X was transformed to. After ``set_output(transform="pandas")`` they are a data frame."""
-        if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
-            return rows
-        from pandas import DataFrame
-
-        frame = DataFrame if isinstance(rows, np.ndarray) else DataFrame.sparse.from_spmatrix
-        return frame(rows, index=X.index if hasattr(X, "iloc") else None, columns=self.get_feature_names_out())
-
-
-class ClassifierMixin(Parameters):
+class Classifier(ClassifierMixin, BaseEstimator):
     """A classifier of rows of numbers or of messages."""
 
     classes_: np.ndarray  # (C,) ascending
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of every sample.
+        """Return the class of every sample: the likeliest, or the one of least expected ``loss``.
 
         Parameters
         ----------
@@ -241,7 +78,7 @@ class ClassifierMixin(Parameters):
         """
         raise NotImplementedError
 
-    def decide(self, X: Any, loss: ArrayLike, actions: ArrayLike | None = None) -> np.ndarray:
+    def decide(self, X: Any, loss: Any, actions: ArrayLike | None = None) -> np.ndarray:
         """Return the action a of least expected loss Σ_c P(c|x) L(a, c) for every sample.
 
         Under 0-1 loss this is the likeliest class.
@@ -250,8 +87,10 @@ class ClassifierMixin(Parameters):
         ----------
         X : array or sparse array of shape (n_samples, n_features), or list of messages
             Samples to decide on.
-        loss : array of shape (n_actions, n_classes)
-            Cost of each action if the class is ``classes_[c]``.
+        loss : array of shape (n_actions, n_classes), dict or "balanced"
+            Cost of each action if the class is ``classes_[c]``: **a row per action**, a column per true class. A dict
+            {action: {class: cost}} cannot be transposed by mistake. "balanced" makes an error on a class cost 1/N_c of
+            its training samples, so that rare classes are found.
         actions : array of shape (n_actions,), default=None
             Names of the actions. None means the classes, and "unsure" for a further row of ``loss``.
 
@@ -265,6 +104,10 @@ class ClassifierMixin(Parameters):
         ValueError
             If ``loss`` has another shape, or if it contains NaN or infinity.
 
+        See Also
+        --------
+        loss_table : The loss as text, to check which is the action.
+
         Examples
         --------
         >>> import spamnb
@@ -277,40 +120,57 @@ class ClassifierMixin(Parameters):
         >>> model.decide([[3.5], [5.5], [60]], loss)
         array(['pug', 'unsure', 'elephant'], dtype=object)
         """
-        probabilities, table = self.predict_proba(X), np.asarray(loss, dtype=float)
-        names = [*self.classes_.tolist(), UNSURE] if actions is None else np.asarray(actions).tolist()
-        row_counts = [len(names)] if actions is not None else [len(names) - 1, len(names)]
-        if table.ndim != 2 or table.shape[0] not in row_counts or table.shape[1] != len(self.classes_):
-            rows = " or ".join(map(str, row_counts))
-            raise ValueError(f"loss has the shape {table.shape}: give {rows} rows of {len(self.classes_)} columns")
-        if not np.isfinite(table).all():
-            raise ValueError("loss must hold finite numbers")
+        probabilities = self.predict_proba(X)
+        names, table = self._read_loss(loss, None if actions is None else np.asarray(actions).tolist())
         return np.array(names, dtype=object)[least_loss(probabilities, table)]
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy: the share of samples whose predicted class is the true class.
+    def loss_table(self, loss: Any) -> str:
+        """Return a loss as a table of text: what each action costs if the class is which.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n_samples, n_features), or list of messages
-            Samples to classify.
-        y : array of shape (n_samples,)
-            True classes.
-        sample_weight : array of shape (n_samples,), default=None
-            Weight of each sample. None gives all samples the same weight.
+        loss : array of shape (n_actions, n_classes), dict or "balanced"
+            Loss, as in ``decide``.
 
         Returns
         -------
-        float
-            Accuracy, from 0 to 1.
+        str
+            The table.
+
+        Examples
+        --------
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
+        >>> print(model.loss_table([[0, 1], [9, 0]]))
+        action  if it is ham  if it is spam
+        ham                0              1
+        spam               9              0
+        >>> model.decide([[0, 1]], {"ham": {"spam": 1}, "spam": {"ham": 9}}).tolist()
+        ['ham']
         """
-        predicted, truth = self.predict(X), np.asarray(y)
-        check_lengths(predicted, truth)
-        return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
+        check_fitted(self)
+        actions, table = self._read_loss(loss, None)
+        return format_loss(actions, self.classes_.tolist(), table)
+
+    def _read_loss(self, loss: Any, actions: Sequence[Any] | None) -> tuple[list[Any], np.ndarray]:
+        return read_loss(loss, self.classes_.tolist(), actions, self._get_class_counts())
+
+    def _decide_class(self, probabilities: np.ndarray, loss: Any) -> np.ndarray:
+        """Return the class of least expected loss for each row of P(c|x)."""
+        actions, table = self._read_loss(loss, None)
+        if actions != self.classes_.tolist():
+            raise ValueError(
+                f"loss has the actions {actions!r:.100}: predict needs the classes; decide has any actions"
+            )
+        return self.classes_[least_loss(probabilities, table)]
+
+    def _get_class_counts(self) -> np.ndarray:
+        """Return the number of training samples of each class, (C,)."""
+        raise NotImplementedError
 
 
-class BaseClassifier(ClassifierMixin):
-    """A classifier of rows of numbers. A subclass defines ``fit``, ``partial_fit`` and ``_scores``.
+class RowClassifier(Classifier):
+    """A classifier of rows of numbers. A subclass defines ``fit``, ``partial_fit``, ``_scores`` and ``loss``.
 
     Examples
     --------
@@ -324,41 +184,57 @@ class BaseClassifier(ClassifierMixin):
     array([[0.333, 0.667]])
     """
 
+    loss: Any  # what ``predict`` minimises, or None
+
     _is_sparse_allowed = True
     _needs_nonnegative = False  # whether negative values in X raise ValueError
     _is_categorical = False  # whether the values of X are category numbers
+    allow_nan = False  # whether predictions accept NaN; a parameter of some models
+    _poor_score = False  # scikit-learn's tag: True if the model needs counts or categories, not real numbers
 
     n_features_in_: int
     class_log_prior_: np.ndarray  # only models with class priors have it
 
-    def _input_tags(self) -> dict[str, bool]:
-        return {
-            "sparse": self._is_sparse_allowed,
-            "positive_only": self._needs_nonnegative,
-            "categorical": self._is_categorical,
-        }
+    def __sklearn_tags__(self) -> Any:
+        """Return the estimator's tags, which scikit-learn's tools read."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self._poor_score
+        tags.input_tags.sparse = self._is_sparse_allowed
+        tags.input_tags.positive_only = self._needs_nonnegative
+        tags.input_tags.categorical = self._is_categorical
+        return tags
 
     # input --------------------------------------------------------------------------------------------
     def _check_X(self, X: Any) -> Any:
         """Return X as a numpy array or CSR array. Raise an error if its columns differ from the training columns."""
-        self._check_fitted()
-        names, expected = feature_names(X), getattr(self, "feature_names_in_", None)
-        if names is not None and expected is not None and not np.array_equal(names, expected):
-            raise ValueError(f"The feature names should match those of fit, which were {expected.tolist()!r:.200}")
-        X, model = check_matrix(X, self), type(self).__name__
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but {model} is expecting {self.n_features_in_} features as input."
-            )
-        return X
+        check_fitted(self)
+        return self._to_rows(X, allow_nan=self.allow_nan)
+
+    def _to_rows(self, X: Any, *, is_first: bool = False, allow_nan: bool = False) -> Any:
+        from scipy.sparse import csr_array, issparse
+
+        _check_no_texts(X, type(self).__name__)
+        X = validate_data(
+            self,
+            X,
+            reset=is_first,
+            accept_sparse="csr" if self._is_sparse_allowed else False,
+            ensure_all_finite="allow-nan" if allow_nan else True,
+            ensure_non_negative=self._needs_nonnegative,
+        )
+        if issparse(X):
+            X = csr_array(X)
+            if not X.has_canonical_format:
+                X = X.copy()  # because sum_duplicates changes the arrays, which belong to the caller
+                X.sum_duplicates()
+        return X.astype(np.int8) if X.dtype.kind == "b" else X
 
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any, *, first: bool
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Return (X, labels, weights or None) after checks. If ``first``, any number of columns is right."""
-        model = type(self).__name__
-        y = check_labels(y, model)
-        X = check_matrix(X, self) if first else self._check_X(X)
+        y = check_labels(y, type(self).__name__)
+        X = self._to_rows(X, is_first=first)
         check_lengths(X, y)
         return X, y, check_weight(sample_weight, X.shape[0])
 
@@ -374,41 +250,9 @@ class BaseClassifier(ClassifierMixin):
             )
         return None
 
-    def _set_shape(self, classes: np.ndarray, n_features: int, names: np.ndarray | None) -> None:
-        """Set ``classes_``, ``n_features_in_`` and, unless ``names`` is None, ``feature_names_in_``."""
-        self.classes_ = classes
-        self.n_features_in_ = n_features
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
     # predictions --------------------------------------------------------------------------------------
-    def class_scores(self, X: Any) -> np.ndarray:
-        """Return log P(c) + log P(x|c) of every row and class, up to a term that is the same for all classes of a row.
-
-        The predictions are computed from these scores.
-
-        Parameters
-        ----------
-        X : array or CSR array of shape (n_samples, n_features)
-            Rows to classify, which are not checked.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Scores in nats, columns as in ``classes_``.
-
-        Examples
-        --------
-        >>> import numpy as np, spamnb
-        >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> model.class_scores(np.array([[0, 1]])).round(3)
-        array([[-2.015, -1.322]])
-        """
-        return self._scores(X)
-
     def _scores(self, X: Any) -> np.ndarray:
+        """Return log P(c) + log P(x|c), (n, C), up to a term that is the same for all classes of a row."""
         raise NotImplementedError
 
     # learning -----------------------------------------------------------------------------------------
@@ -467,8 +311,10 @@ class BaseClassifier(ClassifierMixin):
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
-        best = self._scores(self._check_X(X)).argmax(axis=1)
-        return self.classes_[best]
+        scores = self._scores(self._check_X(X))
+        if self.loss is not None:
+            return self._decide_class(softmax(scores), self.loss)
+        return self.classes_[scores.argmax(axis=1)]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         return log_softmax(self._scores(self._check_X(X)))
@@ -477,7 +323,7 @@ class BaseClassifier(ClassifierMixin):
         return softmax(self._scores(self._check_X(X)))
 
 
-class DecisionFunction(BaseClassifier):
+class DecisionFunction(RowClassifier):
     """A classifier of rows of real numbers that also has ``decision_function``."""
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -505,11 +351,11 @@ class DecisionFunction(BaseClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SumClassifier(BaseClassifier):
+class SumClassifier(RowClassifier):
     """A classifier that is fitted to sums over the training rows.
 
-    Learning adds to the sums, and forgetting subtracts from them. A subclass defines ``_sums``, ``_derive``, ``_draw``
-    and ``_scores``.
+    Learning adds to the sums, and forgetting subtracts from them. A subclass defines ``_sums``, ``_derive`` and
+    ``_scores``.
 
     Parameters
     ----------
@@ -520,6 +366,9 @@ class SumClassifier(BaseClassifier):
         a Dirichlet prior; "uniform" is 1/n_classes. An array contains the probabilities of the classes.
     prior_concentration : float or array of shape (n_classes,), default=1.0
         The Dirichlet's parameter a of "dirichlet" and "map".
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``. None means that all errors cost the same, so that ``predict``
+        returns the likeliest class. Probabilities do not depend on it.
 
     Attributes
     ----------
@@ -532,7 +381,7 @@ class SumClassifier(BaseClassifier):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features,)
-        Names of the columns, if X was a data frame.
+        Names of the columns, if X was a data frame (with scikit-learn).
 
     Examples
     --------
@@ -540,11 +389,14 @@ class SumClassifier(BaseClassifier):
     >>> model = spamnb.MultinomialNB().partial_fit([[2, 0], [1, 0]], ["ham", "ham"], classes=["ham", "spam"])
     >>> model.partial_fit([[0, 3]], ["spam"]).forget([[1, 0]], ["ham"]).class_count_.tolist()
     [1, 1]
+    >>> model.class_prior_.tolist()
+    [0.5, 0.5]
     """
 
     fit_prior: bool = True
     class_prior: str | ArrayLike | None = None
     prior_concentration: float | ArrayLike = 1.0
+    loss: Any = None
 
     def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, previous: Any) -> Any:
         """Return the sums of the rows X (n, V), whose class numbers are ``codes`` (n,).
@@ -559,6 +411,8 @@ class SumClassifier(BaseClassifier):
 
     def _class_log_prior(self, documents: np.ndarray) -> np.ndarray:
         prior = self.class_prior
+        if not isinstance(self.fit_prior, bool | np.bool_):
+            raise ValueError(f"{type(self).__name__}: fit_prior is {self.fit_prior!r:.60}: give True or False")
         if prior is None:
             prior = "mle" if self.fit_prior else "uniform"
         return class_log_prior(documents, prior, self.prior_concentration)
@@ -567,6 +421,14 @@ class SumClassifier(BaseClassifier):
     def class_count_(self) -> np.ndarray:
         """Number of training rows of each class, or the sum of their weights: array of shape (n_classes,)."""
         return self.sums_.documents
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Probability P(c) of each class: array of shape (n_classes,)."""
+        return np.exp(self.class_log_prior_)
+
+    def _get_class_counts(self) -> np.ndarray:
+        return self.class_count_
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         return self._fit_first(X, y, None, sample_weight)
@@ -580,11 +442,9 @@ class SumClassifier(BaseClassifier):
 
     def _fit_first(self, X: Any, y: Any, classes: np.ndarray | None, sample_weight: Any) -> Self:
         """Learn from these rows alone. ``classes`` are ascending; None means the classes that occur in y."""
-        names = feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes = np.unique(y) if classes is None else classes
-        self._set_sums(self._sums(X, class_codes(y, classes), len(classes), weight, None))
-        self._set_shape(classes, X.shape[1], names)
+        self._set_sums(self._sums(X, class_codes(y, classes), len(classes), weight, None), classes)
         return self
 
     def _more_sums(self, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -592,9 +452,11 @@ class SumClassifier(BaseClassifier):
         X, y, weight = self._check_training(X, y, sample_weight, first=False)
         return self._sums(X, class_codes(y, self.classes_), len(self.classes_), weight, self.sums_)
 
-    def _set_sums(self, sums: Any) -> Self:
+    def _set_sums(self, sums: Any, classes: np.ndarray | None = None) -> Self:
         self._derive(sums)
         self.sums_ = sums
+        if classes is not None:
+            self.classes_ = classes
         return self
 
     def fit_sums(self, sums: Any, classes: ArrayLike) -> Self:
@@ -630,8 +492,8 @@ class SumClassifier(BaseClassifier):
         names = check_labels(classes, type(self).__name__)
         if len(names) != len(sums.documents) or not np.array_equal(names, np.unique(names)):
             raise ValueError(f"classes is {classes!r:.60}: give the {len(sums.documents)} classes of the sums, sorted")
-        self._set_shape(names, sums.n_features, None)
-        return self._set_sums(sums)
+        self.n_features_in_ = sums.n_features
+        return self._set_sums(sums, names)
 
     def forget(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget rows that were learned before.
@@ -659,8 +521,47 @@ class SumClassifier(BaseClassifier):
         ValueError
             If a sum would be below zero without these rows.
         """
-        self._check_fitted()
+        check_fitted(self)
         return self._set_sums(self.sums_ - self._more_sums(X, y, sample_weight))
+
+
+class GenerativeClassifier(SumClassifier):
+    """A model of the rows of each class, P(x|c), and of the classes, P(c).
+
+    Examples
+    --------
+    >>> import spamnb
+    >>> model = spamnb.BernoulliNB().fit([[1], [0]], ["spam", "ham"])
+    >>> model.sample(2, random_state=3)[1].tolist()
+    ['ham', 'ham']
+    """
+
+    def with_class_prior(self, class_prior: str | ArrayLike) -> Self:
+        """Return a model of the same rows with another prior of the classes, without another ``fit``.
+
+        Use it if the classes of future rows have other shares than those of the training rows.
+
+        Parameters
+        ----------
+        class_prior : str or array of shape (n_classes,)
+            The prior, as the parameter of this name.
+
+        Returns
+        -------
+        Self
+            A new model.
+
+        Examples
+        --------
+        >>> import spamnb
+        >>> model = spamnb.BernoulliNB().fit([[1], [0], [0], [0]], ["spam", "ham", "ham", "ham"])
+        >>> model.predict_proba([[1]]).round(2), model.with_class_prior([0.5, 0.5]).predict_proba([[1]]).round(2)
+        (array([[0.47, 0.53]]), array([[0.23, 0.77]]))
+        """
+        check_fitted(self)
+        model = copy(self)
+        model.class_prior = class_prior
+        return model._set_sums(self.sums_)
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw n rows from the model: their classes from P(c), each row from P(x|c).
@@ -692,9 +593,9 @@ class SumClassifier(BaseClassifier):
         >>> [round(float(X[y == c].mean()), 1) for c in ("low", "high")]
         [1.5, 8.1]
         """
-        self._check_fitted()
+        check_fitted(self)
         check_whole("n", n, 0)
-        rng, priors = np.random.default_rng(random_state), np.exp(self.class_log_prior_)
+        rng, priors = np.random.default_rng(random_state), self.class_prior_
         codes = rng.choice(len(priors), n, p=priors / priors.sum())
         sorted_rows = np.concatenate(
             [self._draw(c, k, rng) for c, k in enumerate(np.bincount(codes, minlength=len(priors)))]
@@ -718,9 +619,71 @@ class SumClassifier(BaseClassifier):
         Returns
         -------
         array of shape (n_samples, n_classes)
-            Log-probabilities in nats, columns as in ``classes_``.
+            Log-probabilities in nats, columns as in ``classes_``. For counts the multinomial coefficient is left out,
+            as in scikit-learn.
         """
-        return self._scores(self._check_X(X))
+        return self._joint(self._check_X(X))
+
+    def _joint(self, X: Any) -> np.ndarray:
+        return self._scores(X)
+
+    def _log_coefficient(self, X: Any) -> np.ndarray | float:
+        """Return the part of log P(x|c) that ``_joint`` leaves out, (n,) or 0."""
+        return 0.0
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return log p(x) of every row: p(x) = Σ_c P(c) P(x|c), the mixture of the classes.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Logarithms in nats of the probability, or of the density, of each row. For counts it is the probability of
+            the counts among all rows of this sum, multinomial coefficient included.
+
+        Examples
+        --------
+        >>> import numpy as np, spamnb
+        >>> model = spamnb.GaussianNB().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
+        >>> np.exp(model.score_samples([[1.5], [5.0], [8.0]])).round(3).tolist()  # nothing lies at 5
+        [0.399, 0.002, 0.199]
+        """
+        X = self._check_X(X)
+        return np.logaddexp.reduce(self._joint(X), axis=1) + self._log_coefficient(X)
+
+    def log_likelihood(self, X: Any, y: ArrayLike) -> float:
+        """Return Σ_n log P(x_n, y_n), the log-likelihood of rows and their classes.
+
+        The maximum-likelihood parameters (``alpha=0``, ``class_prior="mle"``) maximise it on the training rows.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        float
+            Log-likelihood in nats.
+
+        Examples
+        --------
+        >>> import numpy as np, spamnb
+        >>> X, y = [[1, 0], [1, 1], [0, 1], [0, 1]], ["a", "a", "a", "b"]
+        >>> model = spamnb.BernoulliNB().fit(X, y)
+        >>> round(model.log_likelihood(X, y), 3)
+        -6.936
+        """
+        check_fitted(self)
+        X, y, _ = self._check_training(X, y, None, first=False)
+        codes = class_codes(y, self.classes_)
+        return float((self._joint(X)[np.arange(len(y)), codes] + self._log_coefficient(X)).sum())
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -729,3 +692,13 @@ def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if len(unknown):
         raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {classes}")
     return np.searchsorted(classes, y)
+
+
+def _check_no_texts(X: Any, model: str) -> None:
+    """Raise ValueError if X is a list of texts, whose words are to be counted first."""
+    if isinstance(X, str | bytes) or ((isinstance(X, list | tuple) or getattr(X, "ndim", 0) == 1) and len(X)):
+        first = X if isinstance(X, str | bytes) else next(iter(X))
+        if isinstance(first, str | bytes):
+            raise ValueError(
+                f"X has texts, but {model} takes rows of numbers: MailVectorizer().fit_transform(X) counts words"
+            )

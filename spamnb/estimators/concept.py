@@ -230,20 +230,54 @@ class ConceptLearner:
         positions = np.random.default_rng(random_state).choice(len(self.domain), n, p=probability / probability.sum())
         return [self.domain[position] for position in positions.tolist()]
 
-    def predictive(self, elements: Iterable[Hashable] | None = None) -> np.ndarray:
+    def version_space(self) -> tuple[Hypothesis, ...]:
+        """Return the hypotheses that contain all examples, of which more examples leave fewer.
+
+        Returns
+        -------
+        tuple of Hypothesis
+            Hypotheses, in their order.
+
+        Examples
+        --------
+        >>> game = number_game()
+        >>> [len(game.learn([x]).version_space()) for x in (16, 8, 2, 64)]
+        [10, 7, 5, 5]
+        >>> [hypothesis.name for hypothesis in game.version_space()]
+        ['even', 'powers of 2', 'all', 'powers of 2 plus 37', 'powers of 2 minus 32']
+        """
+        has_all = self.log_likelihood() > -np.inf
+        return tuple(hypothesis for hypothesis, ok in zip(self.hypotheses, has_all.tolist()) if ok)
+
+    def predictive(
+        self, elements: Iterable[Hashable] | None = None, *, plug_in: Hypothesis | None = None
+    ) -> np.ndarray:
         """Return p(x in C|D) = Σ_h [x in h] p(h|D), the probability that an element x belongs to the concept C.
 
         Parameters
         ----------
         elements : iterable, default=None
             Elements of the domain. None means all.
+        plug_in : Hypothesis, default=None
+            A single hypothesis ĥ, such as ``most_probable()``, in place of the average over all: [x in ĥ]. It is sure
+            of everything, and with few examples wrong about much.
 
         Returns
         -------
         array of shape (n_elements,)
             Probabilities.
+
+        Examples
+        --------
+        >>> game = number_game().learn([16])
+        >>> game.predictive([4, 32]).round(2).tolist()  # the average
+        [0.8, 0.43]
+        >>> game.predictive([4, 32], plug_in=game.most_probable()).tolist()
+        [1.0, 0.0]
         """
         columns = slice(None) if elements is None else self._columns(elements, "elements")
+        if plug_in is not None:
+            return self.membership[self.hypotheses.index(plug_in), columns].astype(float)
         return self.posterior() @ self.membership[:, columns]
 
     def most_probable(self) -> Hypothesis:
@@ -269,7 +303,7 @@ class ConceptLearner:
         return self.hypotheses[int(np.argmax(likelihood))]
 
 
-def number_game(intervals: bool = False) -> ConceptLearner:
+def number_game(intervals: bool = False, primes: bool = False) -> ConceptLearner:
     """Return a learner for the number game, with 32 arithmetical concepts over the numbers from 1 to 100.
 
     Parameters
@@ -277,6 +311,8 @@ def number_game(intervals: bool = False) -> ConceptLearner:
     intervals : bool, default=False
         Whether to add the primes and all intervals, such as 16 to 23, to the hypotheses. With intervals the numbers
         near the examples are likelier than others.
+    primes : bool, default=False
+        Whether to add the primes. The published figures are those without them.
 
     Returns
     -------
@@ -316,8 +352,9 @@ def number_game(intervals: bool = False) -> ConceptLearner:
         Hypothesis("powers of 2 plus 37", [*powers(2), 37], 0.001),
         Hypothesis("powers of 2 minus 32", [power for power in powers(2) if power != 32], 0.001),
     ]
-    if intervals:
+    if primes or intervals:
         hypotheses.append(Hypothesis("primes", [n for n in domain if n > 1 and all(n % k for k in range(2, n))], 0.1))
+    if intervals:
         ranges = [range(first, last + 1) for first in domain for last in range(first, 101)]
         weights = np.array([len(numbers) * np.exp(-len(numbers) / 10) for numbers in ranges])
         weights *= sum(each.weight for each in hypotheses) / 2 / weights.sum()

@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import SumClassifier
+from spamnb.estimators.base import GenerativeClassifier, SumClassifier, check_fitted
 from spamnb.estimators.validation import check_alpha, check_number
 from spamnb.formulas.mutual_information import mutual_information_from_counts
 from spamnb.formulas.naive_bayes import token_absence_log_probability, token_log_odds, token_log_probability
+from spamnb.formulas.softmax import softmax
 from spamnb.formulas.sums import ClassSums
+
+# The largest category number. The categories of all columns are numbered one after another, and with this bound numbers
+# of 64 bits suffice for 2³² columns.
+MAX_CATEGORY = 2**31 - 1
+MISSING = -1  # the category of a value that is not known
 
 
 @dataclass(eq=False, repr=False)
@@ -94,7 +100,7 @@ class DiscreteNB(SumClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class MultinomialNB(DiscreteNB):
+class MultinomialNB(DiscreteNB, GenerativeClassifier):
     """Naive Bayes of counts, such as the counts of words.
 
     X is dense or sparse, and not negative. Its values are counts, or real numbers in the place of counts.
@@ -105,6 +111,8 @@ class MultinomialNB(DiscreteNB):
         Pseudo-count. With 0, the maximum-likelihood estimate, ``fit`` may warn.
     fit_prior, class_prior, prior_concentration : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``.
     binary : bool, default=False
         Whether every value above 0 counts as 1 (the Boolean multinomial model).
 
@@ -144,6 +152,17 @@ class MultinomialNB(DiscreteNB):
         total_alpha = alpha.sum() if alpha.ndim else alpha * sums.n_features
         return token_log_probability(sums.columns, sums.columns.sum(axis=1), total_alpha, alpha), 0.0
 
+    def _log_coefficient(self, X: Any) -> np.ndarray:
+        from scipy.special import gammaln
+
+        X = self._encode(X).astype(float)
+        counts = X.copy()
+        if isinstance(X, np.ndarray):
+            counts = gammaln(counts + 1)
+        else:
+            counts.data = gammaln(counts.data + 1)
+        return gammaln(X.sum(axis=1) + 1) - counts.sum(axis=1)
+
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         mean_length = self.sums_.columns[c].sum() / (self.sums_.documents[c] or 1)
         probability = np.exp(self._weights_[:, c])
@@ -151,7 +170,57 @@ class MultinomialNB(DiscreteNB):
 
 
 @dataclass(eq=False, repr=False)
-class BernoulliNB(DiscreteNB):
+class ComplementNB(DiscreteNB):
+    """Complement naive Bayes of counts, for classes of very different sizes.
+
+    The weights of a class come from the rows of all other classes, of which there are more. It is a linear classifier,
+    not a model of x, and its probabilities are not calibrated.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_features,), default=1.0
+        Pseudo-count.
+    fit_prior, class_prior, prior_concentration : bool, str or array
+        Not used, unless there is a single class.
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``.
+    norm : bool, default=False
+        Whether the weights of each class are divided by their sum.
+
+    See Also
+    --------
+    MultinomialNB : The model from the rows of the class itself.
+
+    Notes
+    -----
+    Score of class c: −Σ_j x_j log φ_jc̄ with φ_jc̄ = (T_jc̄ + α) / (T_c̄ + αV), where T_jc̄ is the sum of column j over the
+    training rows of all classes but c, as in scikit-learn.
+
+    Source: Rennie, Shih, Teevan and Karger, Tackling the poor assumptions of naive Bayes text classifiers, 2003.
+
+    Examples
+    --------
+    >>> model = ComplementNB().fit([[2, 0, 1], [1, 0, 1], [0, 3, 1]], ["ham", "ham", "spam"])
+    >>> model.predict([[0, 1, 1]]).tolist()
+    ['spam']
+    """
+
+    _: KW_ONLY
+    norm: bool = False
+
+    def _column_weights(self, sums: ClassSums, alpha: np.ndarray) -> tuple[np.ndarray, float]:
+        others = sums.columns.sum(axis=0) - sums.columns + alpha
+        weights = -np.log(others / others.sum(axis=1, keepdims=True))
+        return (weights / weights.sum(axis=1, keepdims=True) if self.norm else weights), 0.0
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return X.astype(float, copy=False) @ self._weights_ + (
+            self.class_log_prior_ if len(self.classes_) == 1 else 0.0
+        )
+
+
+@dataclass(eq=False, repr=False)
+class BernoulliNB(DiscreteNB, GenerativeClassifier):
     """Naive Bayes of presence and absence.
 
     X is dense or sparse.
@@ -162,8 +231,12 @@ class BernoulliNB(DiscreteNB):
         Pseudo-count. With 0, the maximum-likelihood estimate, ``fit`` may warn.
     fit_prior, class_prior, prior_concentration : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``.
     binarize : float, default=0.0
         Threshold of at least 0. A column is present if its value is above the threshold.
+    allow_nan : bool, default=False
+        Whether predictions accept NaN, a value that is not known. It is left out of the product.
 
     See Also
     --------
@@ -193,6 +266,7 @@ class BernoulliNB(DiscreteNB):
 
     _: KW_ONLY
     binarize: float = 0.0
+    allow_nan: bool = False
 
     _needs_nonnegative = False  # a negative value is below the threshold
 
@@ -206,13 +280,54 @@ class BernoulliNB(DiscreteNB):
         absences = token_absence_log_probability(document_counts, sums.documents, alpha)
         return token_log_odds(document_counts, sums.documents, alpha), absences
 
+    def _scores(self, X: Any) -> np.ndarray:
+        values = X if isinstance(X, np.ndarray) else X.data
+        if values.dtype.kind != "f" or not np.isnan(values).any():
+            return super()._scores(X)
+        X = X if isinstance(X, np.ndarray) else X.toarray()
+        present, known = self.binarize < X, ~np.isnan(X)
+        # In place of log 0, so that 0 times it is 0; no other sum is as low.
+        log_theta, log_rest = (np.maximum(part, -1e300) for part in self._log_probabilities())
+        scores = self.class_log_prior_ + present @ log_theta.T + (known & ~present) @ log_rest.T
+        return np.where(scores < -1e299, -np.inf, scores)
+
+    def _log_probabilities(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return log θ_jc and log(1−θ_jc), (C, V)."""
+        log_odds = self._weights_.T
+        return -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
+
+    def restore(self, X: Any) -> np.ndarray:
+        """Return rows with P(x_j = 1 | the known columns) in place of each NaN: Σ_c P(c|x) θ_jc.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows of 0, 1 and NaN.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Rows without NaN.
+
+        Examples
+        --------
+        >>> model = BernoulliNB().fit([[1, 1], [1, 1], [0, 0], [0, 0]], ["a", "a", "b", "b"])
+        >>> model.restore([[1, np.nan]]).round(3).tolist()  # (3/4)² + (1/4)²
+        [[1.0, 0.625]]
+        """
+        check_fitted(self)
+        X = self._to_rows(X, allow_nan=True)
+        X = (X if isinstance(X, np.ndarray) else X.toarray()).astype(float)
+        expected = softmax(self._scores(X)) @ np.exp(self._log_probabilities()[0])
+        return np.where(np.isnan(X), expected, X)
+
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         return (rng.random((n, self.n_features_in_)) < np.exp(self.feature_log_prob_[c])).astype(np.int8)
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """Logarithm of θ_jc in nats: array of shape (n_classes, n_features)."""
-        return -np.logaddexp(0, -self._weights_.T)
+        return self._log_probabilities()[0]
 
 
 def mutual_information(X: Any, y: ArrayLike, alpha: float = 0.0) -> np.ndarray:
@@ -260,7 +375,7 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 0.0) -> np.ndarray:
 
 
 @dataclass(eq=False, repr=False)
-class CategoricalNB(DiscreteNB):
+class CategoricalNB(DiscreteNB, GenerativeClassifier):
     """Naive Bayes of categories.
 
     X contains category numbers from 0 to 2³¹ − 1. Fractions are rounded down. Sparse X is converted to dense X.
@@ -273,9 +388,13 @@ class CategoricalNB(DiscreteNB):
         Pseudo-count. With 0, the maximum-likelihood estimate, ``fit`` may warn.
     fit_prior, class_prior, prior_concentration : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``.
     min_categories : int or array of shape (n_features,), default=None
         Lower bound of K_j, the number of categories of column j. None is 1. Rows that are learned or classified later
         raise ValueError if a category is K_j or more.
+    allow_nan : bool, default=False
+        Whether predictions accept NaN, a value that is not known. It is left out of the product.
 
     See Also
     --------
@@ -300,13 +419,27 @@ class CategoricalNB(DiscreteNB):
     """
 
     _is_categorical = True
-
     _: KW_ONLY
     min_categories: int | ArrayLike | None = None
+    allow_nan: bool = False
 
     def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None, previous: Any) -> ClassSums:
         categories = self._count_categories(X) if previous is None else previous.categories
         return ClassSums.from_rows(_encode_categories(X, categories), codes, n_classes, weight, categories)
+
+    def _to_rows(self, X: Any, *, is_first: bool = False, allow_nan: bool = False) -> Any:
+        X = super()._to_rows(X, is_first=is_first, allow_nan=allow_nan)
+        X = X if isinstance(X, np.ndarray) else X.toarray()
+        is_missing = np.isnan(X) if X.dtype.kind == "f" else np.zeros(X.shape, bool)
+        categories = np.where(is_missing, 0, X)
+        if categories.min() < 0:
+            raise ValueError("Negative values in data passed to CategoricalNB (input X).")
+        if categories.max() > MAX_CATEGORY:
+            raise ValueError(
+                f"Category numbers in data passed to CategoricalNB are at most {MAX_CATEGORY}, but X has "
+                f"{categories.max()}: number the categories of each column from 0 on."
+            )
+        return np.where(is_missing, MISSING, categories).astype(np.int64, copy=False)
 
     def _count_categories(self, X: np.ndarray) -> np.ndarray:
         """Return K_j (V,) for the first training rows."""
@@ -355,7 +488,7 @@ class CategoricalNB(DiscreteNB):
 
 
 def _encode_categories(X: np.ndarray, categories: np.ndarray) -> Any:
-    """Return X (n, V) as sparse rows (n, ΣK) of zeros and ones, a column per category.
+    """Return X (n, V) as sparse rows (n, ΣK) of zeros and ones, a column per category. A missing value has no one.
 
     Raise ValueError for a category that is not below ``categories`` (V,). For 20,000 × 100 values and two classes the
     product of the sparse rows with log φ takes 14 ms; a loop over the columns took 35 ms.
@@ -367,6 +500,7 @@ def _encode_categories(X: np.ndarray, categories: np.ndarray) -> Any:
             f"column {column} holds category {X[row, column]}, but the first rows had none above "
             f"{categories[column] - 1}: give min_categories when fitting"
         )
-    columns = (X + (np.cumsum(categories) - categories)).ravel()
-    row_ends = np.arange(0, X.size + 1, X.shape[1])
-    return csr_array((np.ones(X.size, np.int8), columns, row_ends), shape=(len(X), int(categories.sum())))
+    is_known = X != MISSING
+    columns = (X + (np.cumsum(categories) - categories))[is_known]
+    row_ends = np.concatenate([[0], np.cumsum(is_known.sum(axis=1))])
+    return csr_array((np.ones(len(columns), np.int8), columns, row_ends), shape=(len(X), int(categories.sum())))

@@ -1,7 +1,7 @@
 """Gaussian classes: naive Bayes with independent features, linear and quadratic discriminant analysis.
 
-The formulas are in formulas/gaussian.py. A singular covariance raises ValueError in ``fit`` and in predictions.
-``partial_fit`` and ``forget`` do not raise it, because with more rows the covariance may become regular.
+A singular covariance raises ValueError in ``fit`` and in predictions. ``partial_fit`` and ``forget`` do not raise it,
+because with more rows the covariance may become regular.
 """
 
 from __future__ import annotations
@@ -12,27 +12,41 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import DecisionFunction, SumClassifier, Transformer
+from spamnb.estimators.base import DecisionFunction, GenerativeClassifier, check_fitted
+from spamnb.estimators.interface import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from spamnb.estimators.validation import check_number, check_whole
-from spamnb.formulas import gaussian
-from spamnb.formulas.gaussian import VAR_SMOOTHING, Covariances, QuadraticForm
+from spamnb.formulas.gaussian import (
+    VAR_SMOOTHING,
+    Covariances,
+    Gaussians,
+    QuadraticForm,
+    independent_covariances,
+    separate_covariances,
+    shared_covariance,
+)
 from spamnb.formulas.priors import class_log_prior
+from spamnb.formulas.softmax import softmax
 from spamnb.formulas.sums import Scatter
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianClassifier(SumClassifier, DecisionFunction):
+class GaussianClassifier(GenerativeClassifier, DecisionFunction):
     """A model with Gaussian classes. X is dense.
 
     Parameters
     ----------
     fit_prior, class_prior, prior_concentration : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.base.SumClassifier``.
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``.
     priors : array of shape (n_classes,), default=None
         Probabilities of the classes: scikit-learn's name of ``class_prior``.
+    allow_nan : bool, default=False
+        Whether predictions accept NaN, a value that is not known. It is integrated out.
     """
 
     priors: ArrayLike | None = None
+    allow_nan: bool = False
 
     _is_sparse_allowed = False
     _is_diagonal = False  # whether the features are independent
@@ -44,7 +58,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         if not np.isfinite(sums.scatter).all():
             raise ValueError("the squares of X overflow: scale the columns of X to below 1e150")
         self.class_log_prior_ = self._class_log_prior(sums.documents)
-        self._cached_covariances: Covariances | None = None
+        self._cached_gaussians: Gaussians | None = None
 
     def _class_log_prior(self, documents: np.ndarray) -> np.ndarray:
         if self.priors is None:
@@ -53,8 +67,14 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
             raise ValueError(f"{type(self).__name__}: give priors or class_prior, which mean the same")
         return class_log_prior(documents, self.priors)
 
+    def with_class_prior(self, class_prior: str | ArrayLike) -> Self:
+        model = super().with_class_prior(class_prior) if self.priors is None else None
+        if model is None:
+            raise ValueError(f"{type(self).__name__}: give class_prior in place of priors")
+        return model
+
     def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
-        mean, covariance = self.means_[c], self._get_covariances().covariance[c]
+        mean, covariance = self.means_[c], self._get_gaussians().covariance[c]
         if self._is_diagonal:
             return rng.normal(mean, np.sqrt(covariance), (n, len(mean)))
         return rng.multivariate_normal(mean, covariance, n, method="cholesky")
@@ -63,18 +83,19 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         """Compute the covariances from the sums. Raise ValueError for a singular covariance."""
         raise NotImplementedError
 
-    def _get_covariances(self) -> Covariances:
-        """Return the covariances, which are computed in the first call after the sums have changed."""
-        self._check_fitted()
+    def _get_gaussians(self) -> Gaussians:
+        """Return the classes, whose covariances are computed in the first call after the sums have changed."""
+        check_fitted(self)
         if not self.sums_.documents.any():
             raise ValueError(f"this {type(self).__name__} has forgotten all rows: learn some rows first")
-        if self._cached_covariances is None:
-            self._cached_covariances = self._compute_covariances(self.sums_)
-        return self._cached_covariances
+        if self._cached_gaussians is None:
+            log_prior = np.where(self.sums_.documents > 0, self.class_log_prior_, -np.inf)
+            self._cached_gaussians = Gaussians(log_prior, self.sums_.mean, *self._compute_covariances(self.sums_))
+        return self._cached_gaussians
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         super().fit(X, y, sample_weight)
-        self._get_covariances()  # raises ValueError for a singular covariance
+        self._get_gaussians()  # raises ValueError for a singular covariance
         return self
 
     @property
@@ -82,8 +103,40 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         """Mean of each class, 0 for a class without rows: array of shape (n_classes, n_features)."""
         return self.sums_.mean
 
-    def _scores(self, X: Any) -> np.ndarray:
-        return gaussian.gaussian_scores(X, self.sums_, self._get_covariances().whitener, self.class_log_prior_)
+    @property
+    def priors_(self) -> np.ndarray:
+        """Probability P(c) of each class, scikit-learn's name of ``class_prior_``: array of shape (n_classes,)."""
+        return self.class_prior_
+
+    def _joint(self, X: Any) -> np.ndarray:
+        return self._get_gaussians().joint(X)
+
+    _scores = _joint
+
+    def restore(self, X: Any) -> np.ndarray:
+        """Return rows with the expected value of each NaN, given the other columns: Σ_c P(c|x) E[x_j|x, c].
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows, in which NaN is a value that is not known.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Rows without NaN.
+
+        Examples
+        --------
+        >>> import spamnb
+        >>> X = [[0, 0], [1, 1], [2, 2.5], [9, 3], [10, 4], [11, 4.5]]
+        >>> model = spamnb.QuadraticDiscriminantAnalysis().fit(X, ["a", "a", "a", "b", "b", "b"])
+        >>> model.restore([[1.5, np.nan], [10.5, np.nan]]).round(2).tolist()
+        [[1.5, 1.79], [10.5, 4.21]]
+        """
+        check_fitted(self)
+        X = self._to_rows(X, allow_nan=True).astype(float)
+        return self._get_gaussians().expected(X, softmax(self._joint(X)))
 
     def quadratic_form(self) -> QuadraticForm:
         """Return log P(x, c) as polynomials of x.
@@ -91,7 +144,8 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         Returns
         -------
         QuadraticForm
-            Coefficients ``quadratic``, ``linear`` and ``constant`` of each class.
+            Coefficients ``quadratic``, ``linear`` (Λ_c μ_c with Λ_c = Σ_c⁻¹) and ``constant`` of each class. If the
+            classes share Σ, the quadratic term is the same for all, and ``linear`` is the w_c of the linear scores.
 
         Examples
         --------
@@ -100,7 +154,7 @@ class GaussianClassifier(SumClassifier, DecisionFunction):
         >>> [part.round(3).tolist() for part in model.quadratic_form()]
         [[[[-0.5]], [[-2.0]]], [[8.0], [6.0]], [-33.612, -5.419]]
         """
-        return gaussian.quadratic_form(self.sums_, self._get_covariances().whitener, self.class_log_prior_)
+        return self._get_gaussians().quadratic_form()
 
 
 @dataclass(eq=False, repr=False)
@@ -116,6 +170,10 @@ class GaussianNB(GaussianClassifier):
         Share of the largest variance of a column, at least 0, that is added to every variance.
     fit_prior, class_prior, prior_concentration, priors : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.gaussian.GaussianClassifier``.
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``.
+    allow_nan : bool, default=False
+        Whether predictions accept NaN, a value that is not known. It is integrated out.
 
     See Also
     --------
@@ -149,7 +207,7 @@ class GaussianNB(GaussianClassifier):
     @property
     def var_(self) -> np.ndarray:
         """Smoothed variances: array of shape (n_classes, n_features)."""
-        return self._get_covariances().covariance
+        return self._get_gaussians().covariance
 
     @property
     def epsilon_(self) -> float:
@@ -158,7 +216,7 @@ class GaussianNB(GaussianClassifier):
 
     def _compute_covariances(self, sums: Scatter) -> Covariances:
         check_number(self, "var_smoothing", zero=True)
-        return gaussian.independent_covariances(sums, self.classes_, self.var_smoothing)
+        return independent_covariances(sums, self.classes_.tolist(), self.var_smoothing)
 
 
 @dataclass(eq=False, repr=False)
@@ -169,7 +227,7 @@ class DiscriminantAnalysis(GaussianClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantAnalysis):
     """Gaussian classes with a shared covariance, whose log-odds are linear in x.
 
     X is dense. Σ is singular if there are fewer rows than columns, or if a column is constant or a linear combination
@@ -184,6 +242,10 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
         "oas". A number from 0 to 1 is the share s in (1−s) Σ + s (tr Σ/d) I, which depends on the columns' units.
     fit_prior, class_prior, prior_concentration, priors : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.gaussian.GaussianClassifier``.
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``.
+    allow_nan : bool, default=False
+        Whether predictions accept NaN, a value that is not known. It is integrated out.
     n_components : int, default=None
         Maximum number of directions that ``transform`` projects on, at least 1. None means all directions.
 
@@ -217,22 +279,23 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
     n_components: int | None = None
 
     def _compute_covariances(self, sums: Scatter) -> Covariances:
-        return gaussian.shared_covariance(sums, self.shrinkage)
+        return shared_covariance(sums, self.shrinkage)
 
     @property
     def covariance_(self) -> np.ndarray:
         """Shared covariance Σ after ``shrinkage``: array of shape (n_features, n_features)."""
-        return self._get_covariances().covariance[0]
+        return self._get_gaussians().covariance[0]
 
-    def _compute_coefficients(self) -> tuple[np.ndarray, np.ndarray]:
-        return gaussian.linear_coefficients(self.sums_, self._get_covariances().whitener[0], self.class_log_prior_)
+    def _whiten_means(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the mean m of all rows (d,), W (d, d), and W(μ_c−m) (C, d), which is 0 for a class without rows."""
+        whitener, documents = self._get_gaussians().whitener[0], self.sums_.documents
+        mean = documents @ self.means_ / documents.sum()
+        return mean, whitener, np.where(documents[:, None] > 0, self.means_ - mean, 0.0) @ whitener.T
 
     def _scores(self, X: Any) -> np.ndarray:
-        weights, constants = self._compute_coefficients()
-        return X.astype(float, copy=False) @ weights.T + constants
-
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        return super()._scores(self._check_X(X))
+        weights, constants = self._get_gaussians().linear_coefficients()
+        X = X.astype(float, copy=False)
+        return self._joint(X) if np.isnan(X).any() else X @ weights.T + constants
 
     def transform(self, X: Any) -> np.ndarray:
         """Project rows on the directions that separate the classes best.
@@ -250,30 +313,30 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis, Transformer):
             Projections, the best direction first. n_directions is the least of n_classes − 1, n_features and
             ``n_components``.
         """
-        rows = self._check_X(X)
-        whitener = self._get_covariances().whitener[0]
-        mean, means = gaussian.whiten_means(self.sums_, whitener)
+        check_fitted(self)
+        rows = self._to_rows(X)
+        mean, whitener, means = self._whiten_means()
         directions = np.linalg.svd(np.sqrt(self.sums_.documents)[:, None] * means, full_matrices=False)[2]
-        best = directions[: len(self.get_feature_names_out())]
-        return self._format_output((rows - mean) @ whitener.T @ best.T, X)
+        return (rows - mean) @ whitener.T @ directions[: self._n_features_out].T
 
-    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        self._check_fitted()
+    @property
+    def _n_features_out(self) -> int:
+        """Return the number of directions."""
+        check_fitted(self)
         if self.n_components is not None:
             check_whole("LinearDiscriminantAnalysis: n_components", self.n_components, 1)
-        n = min(len(self.classes_) - 1, self.n_features_in_, self.n_components or self.n_features_in_)
-        return np.array([f"lineardiscriminantanalysis{number}" for number in range(n)], dtype=object)
+        return min(len(self.classes_) - 1, self.n_features_in_, self.n_components or self.n_features_in_)
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights: array of shape (1, n_features) for two classes, otherwise (n_classes, n_features)."""
-        weights, _ = self._compute_coefficients()
+        weights, _ = self._get_gaussians().linear_coefficients()
         return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
     @property
     def intercept_(self) -> np.ndarray:
         """Constants: array of shape (1,) for two classes, otherwise (n_classes,)."""
-        _, constants = self._compute_coefficients()
+        _, constants = self._get_gaussians().linear_coefficients()
         return constants[1:] - constants[:1] if len(constants) == 2 else constants
 
 
@@ -293,6 +356,10 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         (1−s) Σ_c + s (tr Σ_c/d) I, which depends on the columns' units.
     fit_prior, class_prior, prior_concentration, priors : bool, str or array
         Prior of the classes, as in ``spamnb.estimators.gaussian.GaussianClassifier``.
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``.
+    allow_nan : bool, default=False
+        Whether predictions accept NaN, a value that is not known. It is integrated out.
 
     See Also
     --------
@@ -316,9 +383,9 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     """
 
     def _compute_covariances(self, sums: Scatter) -> Covariances:
-        return gaussian.separate_covariances(sums, self.classes_, self.shrinkage)
+        return separate_covariances(sums, self.classes_.tolist(), self.shrinkage)
 
     @property
     def covariance_(self) -> np.ndarray:
         """Covariances Σ_c after ``shrinkage``: array of shape (n_classes, n_features, n_features)."""
-        return self._get_covariances().covariance
+        return self._get_gaussians().covariance

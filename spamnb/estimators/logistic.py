@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import DecisionFunction, class_codes
-from spamnb.estimators.validation import check_number, feature_names
+from spamnb.estimators.base import DecisionFunction, check_fitted, class_codes
+from spamnb.estimators.validation import check_labels, check_number
 from spamnb.formulas.cross_entropy import CrossEntropy, all_activations
 from spamnb.formulas.softmax import softmax
 
@@ -44,6 +44,11 @@ class LogisticRegression(DecisionFunction):
     random_state : int, default=0
         Seed of that order.
 
+    loss : array of shape (n_classes, n_classes), dict or "balanced", default=None
+        What ``predict`` minimises, as in ``decide``. None means that all errors cost the same.
+    fit_intercept : bool, default=True
+        Whether the model has a constant b.
+
     Attributes
     ----------
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
@@ -54,6 +59,8 @@ class LogisticRegression(DecisionFunction):
         Number of iterations of ``fit``.
     classes_ : array of shape (n_classes,)
         Classes, ascending.
+    class_count_ : array of shape (n_classes,)
+        Number of training rows of each class, or the sum of their weights.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features,)
@@ -96,11 +103,15 @@ class LogisticRegression(DecisionFunction):
     eta: float = 0.1
     shuffle: bool = True
     random_state: int = 0
+    fit_intercept: bool = True
+    loss: Any = None
+
+    def _get_class_counts(self) -> np.ndarray:
+        return self.class_count_
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         from scipy.optimize import minimize
 
-        names = feature_names(X)
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
         classes, codes = np.unique(y, return_inverse=True)
         for name in ("C", "tol", "max_iter"):
@@ -110,7 +121,7 @@ class LogisticRegression(DecisionFunction):
             X = X.astype(float)
         share = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
         penalty = 1 / (self.C * (len(codes) if weight is None else weight.sum()))
-        error = CrossEntropy(X, codes, share, penalty, len(classes))
+        error = CrossEntropy(X, codes, share, penalty, len(classes), self.fit_intercept)
         solution = minimize(
             error,
             np.zeros(error.n_activations * (X.shape[1] + 1)),
@@ -131,7 +142,7 @@ class LogisticRegression(DecisionFunction):
         weights = solution.x.reshape(error.n_activations, -1)
         self.coef_, self.intercept_ = weights[:, :-1].copy(), weights[:, -1].copy()
         self.n_iter_ = np.array([solution.nit], dtype=np.int32)
-        self._set_shape(classes, X.shape[1], names)
+        self.classes_, self.class_count_ = classes, np.bincount(codes, weight, len(classes)).astype(float)
         if not penalty and np.array_equal(self._scores(X).argmax(axis=1), codes):
             warnings.warn(
                 "LogisticRegression: the classes are linearly separable, so without a penalty the likelihood has no "
@@ -145,15 +156,16 @@ class LogisticRegression(DecisionFunction):
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         check_number(self, "eta")
-        first_classes, names = self._first_classes(classes), feature_names(X)
+        first_classes = self._first_classes(classes)
         X, y, weight = self._check_training(X, y, sample_weight, first=first_classes is not None)
         if first_classes is not None:
             _check_two_classes(first_classes)
             class_codes(y, first_classes)  # raises ValueError for a label of another class
-            self._set_shape(first_classes, X.shape[1], names)
+            self.classes_, self.class_count_ = first_classes, np.zeros(len(first_classes))
             n_rows = 1 if len(first_classes) == 2 else len(first_classes)
             self.coef_, self.intercept_ = np.zeros((n_rows, X.shape[1])), np.zeros(n_rows)
         codes, is_sparse = class_codes(y, self.classes_), hasattr(X, "indptr")
+        self.class_count_ = self.class_count_ + np.bincount(codes, weight, len(self.classes_))
         order = np.arange(len(codes))
         if self.shuffle:
             np.random.default_rng(self.random_state).shuffle(order)
@@ -164,8 +176,85 @@ class LogisticRegression(DecisionFunction):
             residual[code] -= 1
             step = self.eta * (1 if weight is None else weight[n]) * residual[-len(self.coef_) :]
             self.coef_[:, columns] -= np.outer(step, x)
-            self.intercept_ -= step
+            self.intercept_ -= step * self.fit_intercept
         return self
+
+    @classmethod
+    def of_weights(cls, coef: ArrayLike, intercept: ArrayLike, classes: ArrayLike, **params: Any) -> Self:
+        """Return a model with given weights.
+
+        Parameters
+        ----------
+        coef : array of shape (n_features,) or (n_classes, n_features)
+            Weights; for two classes those of ``classes[1]``.
+        intercept : float or array of shape (n_classes,)
+            Constants.
+        classes : array of shape (n_classes,)
+            Classes, ascending.
+        **params : dict
+            Parameters of the constructor.
+
+        Returns
+        -------
+        LogisticRegression
+            The model, as after ``fit``.
+
+        Raises
+        ------
+        ValueError
+            If the weights are not those of as many classes.
+
+        Examples
+        --------
+        >>> model = LogisticRegression.of_weights([1.0], -1.0, [0, 1])  # P(1|x) = σ(x − 1)
+        >>> model.predict_proba([[1.0], [3.0]])[:, 1].round(3).tolist()
+        [0.5, 0.881]
+        """
+        model = cls(**params)
+        model.coef_, model.intercept_ = np.atleast_2d(np.array(coef, float)), np.atleast_1d(np.array(intercept, float))
+        model.classes_ = check_labels(classes, cls.__name__)
+        n = len(model.classes_)
+        rows = 1 if n == 2 else n
+        if n < 2 or model.coef_.shape[0] != rows or model.intercept_.shape != (rows,):
+            raise ValueError(f"coef has {len(model.coef_)} rows for {n} classes: give {rows}, and {rows} intercepts")
+        if not np.array_equal(model.classes_, np.unique(model.classes_)):
+            raise ValueError(f"classes is {classes!r:.60}: give them sorted")
+        model.n_features_in_, model.class_count_ = model.coef_.shape[1], np.zeros(n)
+        return model
+
+    def error(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[float, np.ndarray]:
+        """Return the error E(w) of rows, which ``fit`` minimises, and its gradient.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        sample_weight : array of shape (n_samples,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        error : float
+            Σ_n E_n + |w|²/(2C), in nats.
+        gradient : array of shape (1, n_features + 1) or (n_classes, n_features + 1)
+            ∇E by ``coef_`` and, in the last column, by ``intercept_``.
+
+        Examples
+        --------
+        >>> model = LogisticRegression.of_weights([1.0], -1.0, [0, 1], C=np.inf)
+        >>> error, gradient = model.error([[0.0], [2.0]], [0, 1])
+        >>> round(error, 3), gradient.round(3).tolist()  # −2 ln σ(1), and Σ (y_n − t_n) x_n
+        (0.627, [[-0.538, 0.0]])
+        """
+        check_fitted(self)
+        X, y, weight = self._check_training(X, y, sample_weight, first=False)
+        weight = np.ones(len(y)) if weight is None else weight
+        codes, n = class_codes(y, self.classes_), len(self.classes_)
+        error = CrossEntropy(X, codes, weight, 1 / self.C, n, self.fit_intercept)
+        value, gradient = error(np.column_stack([self.coef_, self.intercept_]).ravel())
+        return value, gradient.reshape(len(self.coef_), -1)
 
     def _scores(self, X: Any) -> np.ndarray:
         return all_activations(X @ self.coef_.T + self.intercept_)
@@ -175,5 +264,5 @@ def _check_two_classes(classes: np.ndarray) -> None:
     if len(classes) < 2:
         raise ValueError(
             "LogisticRegression needs samples of at least 2 classes in the data, but there is only one class: "
-            f"{classes[0]!r}"
+            f"{classes.tolist()[0]!r}"
         )

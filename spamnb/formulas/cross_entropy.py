@@ -24,7 +24,8 @@ def all_activations(activation: np.ndarray) -> np.ndarray:
 class CrossEntropy:
     """E for rows X (n, d) with the class numbers ``codes`` (n,). ``share`` (n,) is s, and ``penalty`` is λ.
 
-    w is flat: d weights and a constant for each activation. Two classes have one activation, C > 2 classes have C.
+    w is flat: d weights and a constant for each activation. Without ``has_constants`` the derivative by a
+    constant is 0, so that it stays as it is. Two classes have one activation, C > 2 classes have C.
 
     >>> error = CrossEntropy(np.array([[1.0], [-1.0]]), np.array([1, 0]), np.array([0.5, 0.5]), 0.0, classes=2)
     >>> value, gradient = error(np.array([0.0, 0.0]))
@@ -32,7 +33,10 @@ class CrossEntropy:
     (True, [-0.5, 0.0])
     """
 
-    def __init__(self, X: Any, codes: np.ndarray, share: np.ndarray, penalty: float, classes: int) -> None:
+    def __init__(
+        self, X: Any, codes: np.ndarray, share: np.ndarray, penalty: float, classes: int, has_constants: bool = True
+    ) -> None:
+        self.has_constants = has_constants
         self.X, self.codes, self.share, self.penalty = X, codes, share, penalty
         self.n_activations = 1 if classes == 2 else classes
         self._last_w = np.full(self.n_activations * (X.shape[1] + 1), np.nan)
@@ -47,7 +51,7 @@ class CrossEntropy:
         w = w.reshape(self.n_activations, -1)
         product = np.empty_like(w)
         product[:, :-1] = (self.X.T @ residual).T + self.penalty * w[:, :-1]
-        product[:, -1] = residual.sum(axis=0)
+        product[:, -1] = residual.sum(axis=0) * self.has_constants
         return product.ravel()
 
     def _move_to(self, w: np.ndarray) -> None:

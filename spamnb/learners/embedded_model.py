@@ -16,11 +16,10 @@ import numpy as np
 from spamnb.counts.moments import Moments
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas import gaussian
-from spamnb.formulas.gaussian import QuadraticForm
+from spamnb.formulas.gaussian import Gaussians, QuadraticForm
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import softmax
-from spamnb.formulas.sums import Scatter
 from spamnb.learners.embeddings import embed, fit_embedding
 from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage
 from spamnb.reader.rows import Rows
@@ -61,7 +60,7 @@ class EmbeddedModel(Learner):
             inside = fold == f
             if inside.any():
                 others = whole.plus(Moments.of(x[inside], y[inside], len(classes), diagonal), -1)
-                scores[inside] = self._scores(x[inside], others, classes)
+                scores[inside] = self._fit_classes(others, classes).joint(x[inside])
         meta = {"dense_classes": list(classes)}
         return Fit(training_set, scores, N_FOLDS, arrays=_name_arrays(whole), vectors=vectors, meta=meta)
 
@@ -107,7 +106,7 @@ class EmbeddedModel(Learner):
             raise Damaged("dense_classes in table meta lack a class")
         arrays = read_arrays(store)  # the same object until an array changes
         if self._cached_form is None or self._cached_form[0] is not arrays:  # invert covariances once, not per message
-            self._cached_form = arrays, gaussian.quadratic_form(*self._fit_classes(sums, names))
+            self._cached_form = arrays, self._fit_classes(sums, names).quadratic_form()
         return self._cached_form[1], [names.index(name) for name in classes]
 
     def _read_moments(self, store: Store) -> tuple[list[str], Moments]:
@@ -126,11 +125,8 @@ class EmbeddedModel(Learner):
                 raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
         return names, Moments(*(arrays[f"dense_{name}"] for name in Moments._fields))
 
-    def _fit_classes(self, sums: Moments, names: Sequence[str]) -> tuple[Scatter, np.ndarray, np.ndarray]:
-        """Return the centred sums, and for each class W and log P(c) (formulas/gaussian.py).
-
-        Raise SpamnbError if a covariance is singular.
-        """
+    def _fit_classes(self, sums: Moments, names: Sequence[str]) -> Gaussians:
+        """Fit the classes to the moments. Raise SpamnbError if a covariance is singular."""
         scatter = sums.scatter()
         try:
             with np.errstate(invalid="ignore"):
@@ -144,15 +140,7 @@ class EmbeddedModel(Learner):
             problem, _, _ = str(error).partition(":")  # after the colon is advice for programmers
             advice = "train on more, or embed in fewer dimensions: lsa:10"
             raise SpamnbError(f"too few messages: {problem}; {advice}") from None
-        return scatter, covariances.whitener, class_log_prior(sums.documents)
-
-    def _scores(self, x: np.ndarray, sums: Moments, names: Sequence[str]) -> np.ndarray:
-        """Return the scores (n, C) of vectors x (n, d) by Gaussian classes with these moments."""
-        scatter, whitener, log_prior = self._fit_classes(sums, names)
-        if self.settings.model_type != "lda":
-            return gaussian.gaussian_scores(x, scatter, whitener, log_prior)
-        weights, constants = gaussian.linear_coefficients(scatter, whitener[0], log_prior)
-        return x @ weights.T + constants
+        return Gaussians(class_log_prior(scatter.documents), scatter.mean, *covariances)
 
 
 def _make_moments(store: Store, message: Rows, label: int, sums: Moments) -> Moments:

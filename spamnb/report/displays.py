@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike
 
 from spamnb.counts.top_words import InformativeWord
 from spamnb.errors import SpamnbError
+from spamnb.estimators.base import check_fitted
 from spamnb.estimators.discrete import BernoulliNB
-from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.mutual_information import mutual_information_from_counts, strongest_class, top_columns
 from spamnb.reader.meaning import meaning
 from spamnb.shown_text import escape
 
 COLOURS = ("#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00", "#7a7a7a")  # of the classes, in turn
+MAX_TOKENS = 10**6  # of one message
 MAX_WORD_LENGTH = 40  # characters of a word that are shown, so that there is room for the bars
 
 
@@ -136,8 +137,7 @@ class WordsDisplay(_Bars):
             return cls(estimator.words(top).informative).plot(ax)
         if not isinstance(estimator, BernoulliNB):
             raise TypeError(f"{type(estimator).__name__} has no words: give a SpamClassifier or a BernoulliNB")
-        if not hasattr(estimator, "sums_"):
-            raise not_fitted(estimator)
+        check_fitted(estimator)
         sums, names = estimator.sums_, feature_names
         names = getattr(estimator, "feature_names_in_", range(sums.n_features)) if names is None else names
         tokens = [str(name) for name in np.asarray(names).tolist()]
@@ -184,6 +184,8 @@ class ExplanationDisplay(_Bars):
     def from_estimator(cls, estimator: Any, message: str | bytes, top: int = 15, *, ax: Any = None) -> Self:
         """Draw the tokens with the largest weights in the classification of one message.
 
+        Tokens that all training messages have are left out, as in ``explain``.
+
         Parameters
         ----------
         estimator : SpamClassifier
@@ -200,8 +202,10 @@ class ExplanationDisplay(_Bars):
         Self
             The display, drawn.
         """
-        classification = estimator.explain(message, top).classification
+        explanation = estimator.explain(message, MAX_TOKENS)
+        classification, totals = explanation.classification, explanation.totals
+        is_common = (explanation.counts.document_counts == totals.documents[:, None]).all(axis=0)  # in every message
         best, second = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])[:2]
-        evidence = classification.evidence[:top]
+        evidence = [each for each, common in zip(classification.evidence, is_common.tolist()) if not common][:top]
         words = [InformativeWord(meaning(token) or token, w, best if w > 0 else second) for token, w in evidence]
         return cls(words).plot(ax)

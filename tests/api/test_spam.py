@@ -180,7 +180,7 @@ def test_every_type_of_model_fits_saves_and_loads(
 
 def test_parameters_are_named_as_in_the_settings() -> None:
     # The model type follows from the others.
-    others = {"mail": "auto", "n_jobs": -1, "progress": False}
+    others = {"mail": "auto", "n_jobs": -1, "progress": False, "loss": None}
     assert SpamClassifier().get_params() == {**Settings().to_dict(), "model_type": None, **others}
 
 
@@ -269,3 +269,15 @@ def test_one_message_at_a_time_is_nearly_the_stream_of_many(texts: list[str], la
 
 def test_logarithms_are_those_of_the_probabilities(fitted: SpamClassifier) -> None:
     np.testing.assert_allclose(np.exp(fitted.predict_log_proba(UNSEEN)), fitted.predict_proba(UNSEEN))
+
+
+def test_a_loss_decides_in_place_of_strictness(texts: list[str], labels: list[str]) -> None:
+    lenient = {"ham": {"spam": 5}, "spam": {"ham": 1}}
+    model = SpamClassifier(loss=lenient).fit(texts, labels)
+    p = model.predict_proba(UNSEEN)
+    assert model.predict(UNSEEN).tolist() == np.where(5 * p[:, 1] > p[:, 0], "spam", "ham").tolist()
+    assert model.predict(UNSEEN).tolist() == model.decide(UNSEEN, lenient).tolist()
+    rare = [*texts, "tea at four", "tea at five"], [*labels, "drinks", "drinks"]
+    balanced = SpamClassifier(loss="balanced").fit(*rare)
+    weighted = balanced.predict_proba(rare[0]) / [2, labels.count("ham"), labels.count("spam")]
+    assert balanced.predict(rare[0]).tolist() == balanced.classes_[weighted.argmax(axis=1)].tolist()

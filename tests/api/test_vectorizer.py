@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import SkipTestWarning
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import FeatureUnion, make_pipeline
@@ -41,6 +43,33 @@ CHECKS = [
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_scikit_learns_checks_that_apply_to_texts(estimator: Any, check: Any) -> None:
     check(type(estimator).__name__, estimator)
+
+
+@pytest.mark.parametrize("estimator", [MailVectorizer(), SpamClassifier()], ids=lambda one: type(one).__name__)
+def test_they_pass_check_estimator(estimator: Any) -> None:
+    with pytest.warns(SkipTestWarning, match="requires input"):  # as for its own CountVectorizer
+        results = estimator_checks.check_estimator(estimator)
+    assert {result["status"] for result in results} == {"passed"}
+
+
+def test_scikit_learns_configuration_holds_for_messages(texts: list[str], labels: list[str]) -> None:
+    with config_context(transform_output="pandas"):
+        assert MailVectorizer().fit_transform(texts).columns.size > 10
+    assert "SpamClassifier" in SpamClassifier()._repr_html_()
+    with config_context(enable_metadata_routing=True):
+        model = MultinomialNB().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        search = GridSearchCV(model, {"alpha": [0.1, 1.0]}, cv=2)
+        X, weight = MailVectorizer().fit_transform(texts), np.arange(len(texts)) % 3
+        found = search.fit(X, labels, sample_weight=weight).best_estimator_
+    expected = MultinomialNB(found.alpha).fit(X, labels, weight)
+    np.testing.assert_array_equal(found.feature_count_, expected.feature_count_)
+
+
+def test_pairs_alone_and_english_stop_words() -> None:
+    vectorizer = MailVectorizer(mail=False, ngram_range=(2, 2), stop_words="english")
+    assert vectorizer.fit(["the lunch at noon is good food"]).get_feature_names_out().tolist() == ["good food"]
+    every = MailVectorizer(mail=False, ngram_range=(1, 2)).fit(["lunch at noon"]).get_feature_names_out()
+    assert {"lunch", "lunch at"} <= {*every} and not any(token.startswith(("part:", "charset:")) for token in every)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +178,9 @@ def test_stop_words_and_the_commonest_tokens_choose_columns() -> None:
     wrong = (
         ({"max_features": 0}, "max_features is 0"),
         ({"stop_words": 3}, "stop_words is 3: give a list"),
-        ({"stop_words": "english"}, "stop_words is 'english': give a list"),
+        ({"stop_words": "german"}, "stop_words is 'german': give a list"),
+        ({"ngram_range": (2, 1)}, r"ngram_range is \(2, 1\): give the least"),
+        ({"ngram_range": 2}, "ngram_range is 2: give"),
     )
     for options, said in wrong:
         with pytest.raises(ValueError, match=f"^MailVectorizer: {said}"):

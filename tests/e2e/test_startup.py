@@ -36,18 +36,9 @@ for words in (["--help"], ["--version"], *([name, "--help"] for name in {[*COMMA
         assert end.code == 0, words
 """
 VERBS = "import spamnb; spamnb.train, spamnb.evaluate, spamnb.words, spamnb.explain, spamnb.read"
-ESTIMATORS = """
-import numpy as np
-from spamnb import LinearDiscriminantAnalysis, MailVectorizer, MultinomialNB, SpamClassifier
-X, y = ["lunch", "pills", "tea", "offer"], ["ham", "spam", "ham", "spam"]
-SpamClassifier().fit(X, y).evaluate(["cake"], ["ham"])
-MultinomialNB().fit(MailVectorizer().fit_transform(X), y)
-LinearDiscriminantAnalysis().fit(np.random.default_rng(0).standard_normal((20, 2)), np.arange(20) % 2)
-"""
 LEAN = {
     "every help": (EVERY_HELP, HEAVY | {"numpy", "sqlite3", "selectolax", "json"}),
     "the verbs": (VERBS, {"scipy", "pandas", "polars", "rich", "jinja2", "click"}),
-    "estimators": (ESTIMATORS, {"sklearn"}),
 }
 
 
@@ -79,6 +70,14 @@ def test_training_needs_no_scipy(tmp_path: Path) -> None:
     found = imported("train", "-m", str(tmp_path / "model"), *(f"{c}={tmp_path / c}" for c in ("ham", "spam")))
     assert "numpy" in found
     assert not found & {"scipy", "nltk"}
+
+
+def test_models_of_vectors_classify_without_scikit_learn(tmp_path: Path) -> None:
+    write_folders(tmp_path, mail(12))
+    words = ["train", "-m", str(tmp_path / "model"), "--set", "model_type=lda", "--set", "embedding=lsa:2"]
+    found = imported(*words, *(f"{c}={tmp_path / c}" for c in ("ham", "spam")))
+    found |= imported("classify", "-m", str(tmp_path / "model"), stdin=message("spam", 77))
+    assert "numpy" in found and "sklearn" not in found
 
 
 @pytest.mark.parametrize("command", ["classify", "explain", "filter"])

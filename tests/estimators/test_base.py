@@ -127,6 +127,8 @@ def test_actions_may_have_other_names_and_impossible_tables_are_refused() -> Non
     model = MultinomialNB().fit([[1, 0], [0, 1]], [7, 9])
     assert model.decide([[5, 0]], [[0, 1], [1, 0]]).tolist() == [7]
     assert model.decide([[5, 0]], [[3, 1], [1, 3]], ["brake", "drive"]).tolist() == ["drive"]
+    with pytest.raises(ValueError, match=r"give 2 or 3 rows of 2 columns; a row is an action.* the transpose\?"):
+        model.decide([[5, 0]], [[0, 1, 2], [1, 0, 2]])
     for loss, actions in (([0, 1], None), (np.ones((1, 2)), None), (np.ones((4, 2)), None), (np.eye(2), ["stop"])):
         with pytest.raises(ValueError, match=r"loss has the shape \(.*\): give "):
             model.decide([[1, 0]], loss, actions)
@@ -148,3 +150,33 @@ def test_a_number_of_directions_is_whole(n_components: object) -> None:
     model = LinearDiscriminantAnalysis(n_components=n_components).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
     with pytest.raises(ValueError, match=r"n_components is .*: it must be a whole number, at least 1"):
         model.transform([[1.0]])
+
+
+def test_a_loss_by_names_cannot_be_transposed() -> None:
+    X, y = rows(11, 40)
+    model = MultinomialNB().fit(X, y)
+    table = np.array([[0, 2, 3], [4, 0, 5], [6, 7, 0], [1, 1, 1]])
+    names = {"c": {"a": 6, "b": 7}, "a": {"b": 2, "c": 3}, "unsure": dict.fromkeys("abc", 1), "b": {"a": 4, "c": 5}}
+    assert model.decide(X, names).tolist() == model.decide(X, table).tolist()
+    assert model.loss_table(names) == model.loss_table(table)
+    for wrong, message in (
+        ({"a": {"b": 1}}, r"loss\['a'\] has no cost for the class 'c'"),
+        ({"a": {"b": 1, "z": 1}}, "give a cost for each class"),
+        ("fair", "loss is 'fair': give 'balanced'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.decide(X, wrong)
+
+
+@pytest.mark.parametrize("model", [MultinomialNB, BernoulliNB, GaussianNB, LinearDiscriminantAnalysis])
+def test_predict_minimises_the_loss(model: Any) -> None:
+    X, y = rows(12, 60)
+    table = np.random.default_rng(1).random((3, 3))
+    fitted = model(loss=table).fit(X, y)
+    assert fitted.predict(X).tolist() == fitted.decide(X, table).tolist()
+    counts = fitted.class_count_
+    balanced = model(loss="balanced").fit(X, y)
+    expected = fitted.classes_[(fitted.predict_proba(X) / counts).argmax(axis=1)]
+    assert balanced.predict(X).tolist() == expected.tolist()
+    with pytest.raises(ValueError, match="predict needs the classes"):
+        model(loss=np.ones((4, 3))).fit(X, y).predict(X)

@@ -90,3 +90,14 @@ def test_drawn_elements_are_those_of_the_posterior_and_the_size_principle() -> N
     for element in (4, 16, 32, 37):
         share = sum(p / len(h.extension) for p, h in zip(posterior, game.hypotheses) if element in h.extension)
         assert drawn.count(element) / len(drawn) == pytest.approx(share, abs=0.01)
+
+
+def test_the_version_space_holds_what_contains_all_examples() -> None:
+    game = number_game(primes=True)
+    assert len(game.version_space()) == len(game.hypotheses) == 33
+    game.learn([2, 3])
+    expected = [h for h in game.hypotheses if {2, 3} <= set(h.extension)]
+    assert list(game.version_space()) == expected
+    assert game.most_probable().name == "primes"
+    assert game.predictive([5, 9], plug_in=game.most_probable()).tolist() == [1.0, 0.0]
+    assert game.predictive([5])[0] == pytest.approx(1.0) and 0 < game.predictive([9])[0] < 0.1

@@ -49,7 +49,7 @@ def test_columns_of_a_data_frame_in_another_order_are_refused(model: Any) -> Non
     fitted = clone(model).fit(X, [0, 0, 1, 1])
     assert fitted.feature_names_in_.tolist() == ["a", "b"]
     assert fitted.predict(X).tolist() == fitted.predict(X.to_numpy()).tolist()
-    with pytest.raises(ValueError, match=r"should match those of fit, which were \['a', 'b'\]"):
+    with pytest.raises(ValueError, match="feature names should match those that were passed during fit"):
         fitted.predict(X[["b", "a"]])
     assert not hasattr(fitted.fit(X.to_numpy(), [0, 0, 1, 1]), "feature_names_in_")
 
@@ -59,5 +59,5 @@ def test_parameters() -> None:
     assert repr(model) == "BernoulliNB(alpha=0.5, class_prior='map')"
     assert repr(MultinomialNB(alpha=np.ones(2))) == "MultinomialNB(alpha=array([1., 1.]))"
     assert model.set_params(binarize=2.0).get_params()["binarize"] == 2.0
-    with pytest.raises(ValueError, match=r"Invalid parameter 'smoothing' for BernoulliNB: it has alpha, binar"):
+    with pytest.raises(ValueError, match="Invalid parameter 'smoothing' for estimator BernoulliNB"):
         model.set_params(smoothing=1)

@@ -1,14 +1,17 @@
 """The discrete event models where scikit-learn's are no oracle; their docstrings have the textbook's example."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
+from models import fresh
 from scipy.sparse import csr_array
+from scipy.stats import multinomial
 from sklearn import naive_bayes as sklearns
 from sklearn.feature_selection import SelectKBest, mutual_info_classif
 
-from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, MultinomialNB, mutual_information
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, mutual_information
 
 
 @pytest.mark.parametrize("container", [np.asarray, csr_array])
@@ -116,8 +119,78 @@ def test_rows_drawn_from_a_model_have_its_probabilities(model: Any) -> None:
     drawn, labels = fitted.sample(20_000, random_state=0)
     np.testing.assert_array_equal(drawn, fitted.sample(20_000, random_state=0)[0])
     assert (labels == "a").mean() == pytest.approx((y == "a").mean(), abs=0.015)
-    again = type(model)(**model.get_params()).fit(drawn, labels)
+    again = fresh(model).fit(drawn, labels)
     for theirs, ours in zip(again.feature_log_prob_, fitted.feature_log_prob_):
         if not getattr(model, "binary", False):  # a word drawn twice counts once, so shares are others
             np.testing.assert_allclose(np.exp(theirs), np.exp(ours), atol=0.02)
     assert again.score(X, y) == pytest.approx(fitted.score(X, y), abs=0.06)
+
+
+@pytest.mark.parametrize("model", [BernoulliNB(allow_nan=True), CategoricalNB(allow_nan=True)])
+@pytest.mark.parametrize("alpha", [0, 0.5])
+def test_a_column_that_is_not_known_is_summed_over(model: Any, alpha: float) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 2, (30, 3)), rng.integers(0, 3, 30)
+    X[y == 0, 2] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of alpha=0
+        fitted = fresh(model, alpha=alpha).fit(X, y)
+    for row in ([1, np.nan, 0], [np.nan, np.nan, 1], [np.nan, 0, np.nan], [np.nan] * 3, [0, 1, 1]):
+        known = ~np.isnan(row)
+        full = np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, -1).T
+        full = full[(full == row)[:, known].all(axis=1)]
+        expected = np.exp(fitted.predict_joint_log_proba(full)).sum(axis=0)
+        for form in (np.array([row]), csr_array(np.array([row]))):
+            np.testing.assert_allclose(
+                np.exp(fitted.predict_joint_log_proba(form))[0], expected, rtol=1e-12, atol=1e-300
+            )
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        fresh(model, allow_nan=False).fit(X, y).predict([[np.nan, 0, 0]])
+
+
+def test_the_probability_of_counts_has_the_multinomial_coefficient() -> None:
+    X, y = np.array([[2, 0, 1], [1, 1, 0], [0, 3, 1], [0, 2, 2]]), np.array([0, 0, 1, 1])
+    model = MultinomialNB().fit(X, y)
+    expected = [multinomial.logpmf(X, X.sum(axis=1), np.exp(row)) + np.log(0.5) for row in model.feature_log_prob_]
+    for rows in (X, csr_array(X)):
+        np.testing.assert_allclose(model.score_samples(rows), np.logaddexp(*expected), rtol=1e-12)
+        assert model.log_likelihood(rows, y) == pytest.approx(sum(np.array(expected)[y, np.arange(4)]))
+
+
+@pytest.mark.parametrize("norm", [False, True])
+def test_complement_naive_bayes_is_scikit_learns(norm: bool) -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(0, 4, (40, 6)), rng.choice(["a", "b", "c"], 40, p=[0.7, 0.2, 0.1])
+    ours, theirs = ComplementNB(alpha=0.3, norm=norm).fit(X, y), sklearns.ComplementNB(alpha=0.3, norm=norm).fit(X, y)
+    np.testing.assert_allclose(ours.predict_log_proba(csr_array(X)), theirs.predict_log_proba(X), rtol=1e-10)
+    np.testing.assert_allclose(ours.feature_log_prob_, theirs.feature_log_prob_, rtol=1e-10)
+    more = ours.partial_fit(X[:5], y[:5]).forget(X[:5], y[:5])
+    np.testing.assert_allclose(more.feature_log_prob_, theirs.feature_log_prob_, rtol=1e-10)
+
+
+def test_categories_that_are_numbered_from_one_on_get_a_hint() -> None:
+    X = np.array([[1, 2], [2, 1], [3, 1]])
+    with pytest.warns(UserWarning, match=r"no row has the category 0.* give X - 1"):
+        CategoricalNB().fit(X, [0, 0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CategoricalNB(min_categories=4).fit(X, [0, 0, 1])
+        CategoricalNB().fit(X - 1, [0, 0, 1])
+
+
+def test_a_column_that_never_occurs_has_no_information() -> None:
+    X, y = np.array([[0, 1], [0, 1], [0, 0], [0, 1]]), [0, 0, 1, 1]
+    assert mutual_information(X, y)[0] == 0 < mutual_information(X, y)[1]
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: MultinomialNB().fit(["lunch", "pills"], ["ham", "spam"]), r"X has texts.* MailVectorizer\(\)"),
+        (lambda: MultinomialNB(fit_prior="no").fit([[1]], [0]), "fit_prior is 'no': give True or False"),
+    ],
+)
+def test_errors_say_what_to_do(act: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        act()
+    assert MultinomialNB().fit([[1], [2]], (label for label in "ab")).classes_.tolist() == ["a", "b"]

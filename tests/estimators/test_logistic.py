@@ -134,3 +134,45 @@ def test_a_step_goes_down_the_gradient_of_its_row() -> None:
         model.partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         LogisticRegression().partial_fit(X, y)
+
+
+def test_a_model_with_given_weights_has_the_error_of_its_formula() -> None:
+    X, y = data(5, 3)
+    rng = np.random.default_rng(1)
+    coef, intercept, weight = rng.standard_normal((3, 6)), rng.standard_normal(3), rng.random(len(y))
+    model = LogisticRegression.of_weights(coef, intercept, [0, 1, 2], C=2.0)
+    activation = X @ coef.T + intercept
+    log_p = activation - np.logaddexp.reduce(activation, axis=1, keepdims=True)
+    error, gradient = model.error(X, y, weight)
+    assert error == pytest.approx(-weight @ log_p[np.arange(len(y)), y] + (coef**2).sum() / 4)
+    assert gradient.shape == (3, 7)
+    best = LogisticRegression(C=2.0, tol=1e-10).fit(X, y)
+    assert np.abs(best.error(X, y)[1]).max() < 1e-6
+    assert best.error(X, y)[0] < model.error(X, y)[0]
+    for wrong in (
+        lambda: LogisticRegression.of_weights([[1.0]], [0.0], [0, 1, 2]),
+        lambda: best.of_weights([1.0], 0.0, [0]),
+    ):
+        with pytest.raises(ValueError, match="coef has 1 rows for"):
+            wrong()
+
+
+@by_form
+def test_without_an_intercept_it_is_scikit_learns(form: Any) -> None:
+    X, y = data(7, 2)
+    ours = LogisticRegression(fit_intercept=False, tol=1e-9).fit(form(X), y)
+    theirs = SklearnLogisticRegression(fit_intercept=False, tol=1e-12, solver="newton-cholesky").fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    assert ours.intercept_.tolist() == [0.0]
+    assert ours.partial_fit(form(X), y).intercept_.tolist() == [0.0]
+
+
+def test_a_balanced_loss_finds_the_rare_class() -> None:
+    X, y = data(8, 2)
+    X, y = X[np.argsort(y)], np.sort(y)
+    keep = np.r_[0 : (y == 0).sum(), (y == 0).sum() : (y == 0).sum() + 12]
+    model = LogisticRegression(loss="balanced").fit(X[keep], y[keep])
+    recall, plain = (model.predict(X[y == 1]) == 1).mean(), LogisticRegression().fit(X[keep], y[keep])
+    assert recall > (plain.predict(X[y == 1]) == 1).mean() + 0.2
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict(X), (p[:, 1] / model.class_count_[1] > p[:, 0] / model.class_count_[0]))

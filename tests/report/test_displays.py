@@ -55,7 +55,10 @@ def test_an_explanation_has_the_weights_and_hostile_words_are_no_formulas(tmp_pa
     model = SpamClassifier(tokenizer="treebank").fit([f"{text} {HOSTILE}" for text in TEXTS], LABELS)
     message = f"cheap lunch {HOSTILE} \N{RIGHT-TO-LEFT OVERRIDE}"
     display = ExplanationDisplay.from_estimator(model, message, top=8)
-    evidence = model.explain(message, 8).classification.evidence[:8]
+    explanation = model.explain(message, 100)
+    is_common = (explanation.counts.document_counts == explanation.totals.documents[:, None]).all(axis=0)
+    evidence = [each for each, common in zip(explanation.classification.evidence, is_common) if not common][:8]
+    assert is_common.sum() >= 3 and evidence
     widths = sorted(bar.get_width() for group in display.ax_.containers for bar in group)
     assert widths == pytest.approx(sorted(each.weight for each in evidence))
     assert {name for _, name in bars(display.ax_).values()} <= {"ham", "spam"}
