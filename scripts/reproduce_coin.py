@@ -61,9 +61,12 @@ def draw_posteriors() -> Any:
     for axis, (heads, tails) in zip(axes, PRIORS):
         axis.plot(x, beta.pdf(x, tails, heads), ":", color="grey", label="prior")
         axis.plot(x, beta.pdf(x, tails + TAILS, heads + HEADS), color=BLUE, label="posterior")
-        for (kind, exact), colour in zip(by_formula((heads, tails)).items(), (RUST, GOLD, GREEN)):
-            axis.axvline(float(exact), color=colour, linewidth=1.2, linestyle="--", label=kind)
-        axis.set(title=f"Beta({tails}, {heads})", xlabel="P(tails)", ylim=(0, 6))
+        # Lines of different heights, because two estimates may be the same.
+        for number, ((kind, exact), colour) in enumerate(zip(by_formula((heads, tails)).items(), (RUST, GOLD, GREEN))):
+            height = 4.5 - 1.2 * number
+            axis.vlines(float(exact), 0, height, color=colour, linewidth=1.6, label=kind)
+            axis.plot(float(exact), height, "o", color=colour, clip_on=False)
+        axis.set(title=f"Beta({tails}, {heads})", xlabel="P(tails)", ylim=(0, 6), xlim=(-0.03, 1))
     axes[0].set_ylabel("density after 0000")
     axes[0].legend(loc="upper right")
     return figure

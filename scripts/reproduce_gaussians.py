@@ -141,8 +141,8 @@ def draw_densities() -> Any:
     """Gaussian densities of two dimensions as surfaces, and below each its contours."""
     import matplotlib.pyplot as plt
 
-    shown = [((0, 0), 0.0), ((1, 1), 0.0), ((0, 0), 0.5), ((0, 0), -0.5), ((0, 0), 0.8)]
-    figure = plt.figure(figsize=(12, 5.2), layout="constrained")
+    shown = [((0, 0), 0.0), ((1, 1), 0.0), ((1, -1), 0.0), ((0, 0), 0.5), ((0, 0), -0.5), ((0, 0), 0.8)]
+    figure = plt.figure(figsize=(14, 5.2), layout="constrained")
     across, up, grid = grid_of(np.full(2, -3.0), np.full(2, 3.0), 81)
     for column, (mean, off) in enumerate(shown):
         density = multivariate_normal(mean, [[1, off], [off, 1]]).pdf(grid).reshape(81, 81)
@@ -153,7 +153,7 @@ def draw_densities() -> Any:
         contours = figure.add_subplot(2, len(shown), len(shown) + column + 1)
         contours.contour(across, up, density, levels=8)
         contours.plot(*mean, "+", color=RUST)
-        contours.set(aspect="equal", xlabel="x₁")
+        contours.set(aspect="equal", xlabel="x₁", ylabel="x₂" if column == 0 else None)
     return figure
 
 
@@ -184,7 +184,7 @@ def draw_posterior() -> Any:
 
 
 def draw_three_classes() -> Any:
-    """LDA and QDA on three classes, two of one covariance: where each is the likeliest, and how sure."""
+    """LDA and QDA on three classes, two of one covariance: contours, and where each class is the likeliest."""
     import matplotlib.pyplot as plt
 
     distributions = [
@@ -204,11 +204,43 @@ def draw_three_classes() -> Any:
         extent = (across[0], across[-1], up[0], up[-1])
         axis.imshow(blended.reshape(301, 301, 3), extent=extent, origin="lower", aspect="auto")
         axis.contour(across, up, model.predict(grid).reshape(301, 301), [0.5, 1.5], colors="black", linewidths=1)
+        log_densities = model.predict_joint_log_proba(grid) - model.class_log_prior_
         for c, colour in enumerate(COLOURS):
-            axis.plot(*X[y == c].T, ".", color=colour, markersize=3)
+            axis.plot(*X[y == c].T, ".", color=colour, markersize=3, label=f"class {c}")
+            # One, two and three standard deviations from the mean.
+            levels = log_densities[:, c].max() - 0.5 * np.array([9.0, 4.0, 1.0])
+            axis.contour(across, up, log_densities[:, c].reshape(301, 301), levels, colors=colour, linewidths=0.8)
         right = 100 * model.score(X, y)
         axis.set(title=f"{name}: {right:.1f} % of these rows right", xlabel="x₁")
     axes[0].set_ylabel("x₂")
+    axes[0].legend(loc="lower right", frameon=True, markerscale=3)
+    return figure
+
+
+def draw_basis_functions() -> Any:
+    """Draw rows that no line separates, and two Gaussian basis functions of them, which a line separates."""
+    import matplotlib.pyplot as plt
+
+    rng = np.random.default_rng(5)
+    centres = np.array([[-1.0, -1.0], [0.0, 0.0]])
+    means, y = np.array([[-1.1, -1.1], [1.1, 1.1], [0.0, 0.0]]), np.repeat([0, 0, 1], 100)
+    X = np.repeat(means, 100, axis=0) + 0.28 * rng.standard_normal((300, 2))
+
+    def transform(rows: np.ndarray) -> np.ndarray:
+        return np.exp(-((rows[:, None] - centres) ** 2).sum(axis=2) / (2 * 0.5**2))
+
+    model = LogisticRegression(100.0).fit(transform(X), y)
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    for axis, rows, features in ((axes[0], X, transform), (axes[1], transform(X), lambda grid: grid)):
+        across, up, grid = grid_of(rows.min(axis=0) - 0.1, rows.max(axis=0) + 0.1)
+        for c in (0, 1):
+            axis.plot(*rows[y == c].T, ".", color=COLOURS[c], label=f"class {c}")
+        undecided = model.decision_function(features(grid)).reshape(301, 301)
+        axis.contour(across, up, undecided, levels=[0], colors="black")
+    axes[0].plot(*centres.T, "+", color=GREEN, markersize=14, markeredgewidth=2, label="centres of φ₁ and φ₂")
+    axes[0].set(title="rows x", xlabel="x₁", ylabel="x₂")
+    axes[0].legend(frameon=True)
+    axes[1].set(title="basis functions φ(x), and wᵀφ + b = 0", xlabel="φ₁", ylabel="φ₂")
     return figure
 
 
@@ -255,6 +287,7 @@ if __name__ == "__main__":
         "gaussians_densities.png": draw_densities,
         "gaussians_posterior.png": draw_posterior,
         "gaussians_three_classes.png": draw_three_classes,
+        "basis_functions.png": draw_basis_functions,
         "gaussians_boundaries.png": draw_boundaries,
     }
     reproduce(about, compare, agreed, pictures)

@@ -3,7 +3,7 @@
     python scripts/reproduce_number_game.py [--figures DIR]
 
 Prints the published posteriors and predictive probabilities for D = {16} and D = {16, 8, 2, 64} beside ours and ends 1
-where a printed digit differs. ``--figures`` draws the predictive probabilities, for D = {16, 23, 19, 20} with
+where a printed digit differs. ``--figures`` draws the predictive probabilities, for D = {16, 23, 19, 20} and {60} with
 intervals among the hypotheses, and prior, likelihood and posterior as bars (needs matplotlib).
 """
 
@@ -35,6 +35,7 @@ PREDICTIVE = {
     DATA[1]: {4: "1.0", 32: ".9798", 37: ".00527"},
 }
 NEAR = (16, 23, 19, 20)
+SIXTY = (60,)  # shown to people in the experiment, whose answers are published as a picture only
 
 
 def as_printed(value: float, published: str) -> str:
@@ -75,16 +76,16 @@ def draw_predictive() -> Any:
     """p(x in C | D) for every number."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(3, 1, figsize=(10, 6.4), sharex=True, sharey=True, layout="constrained")
-    for axis, data in zip(axes, (*DATA, NEAR)):
-        game = number_game(intervals=data == NEAR).learn(data)
+    figure, axes = plt.subplots(4, 1, figsize=(10, 8.4), sharex=True, sharey=True, layout="constrained")
+    for axis, data in zip(axes, (*DATA, NEAR, SIXTY)):
+        game = number_game(intervals=data in (NEAR, SIXTY)).learn(data)
         predictive = game.predictive()
         seen = np.isin(game.domain, data)
         axis.bar(np.array(game.domain)[~seen], predictive[~seen], color=BLUE, width=0.8)
         axis.bar(np.array(game.domain)[seen], predictive[seen], color=RUST, width=0.8, label="examples")
         axis.set(ylabel="p(x in C | D)", xlim=(0, 101), ylim=(0, 1.12))
         axis.set_title("D = {" + ", ".join(map(str, data)) + "}", loc="left", fontsize=10)
-        for x in {DATA[0]: (4, 32, 36, 64), DATA[1]: (4, 32, 37), NEAR: (30,)}[data]:
+        for x in {DATA[0]: (4, 32, 36, 64), DATA[1]: (4, 32, 37), NEAR: (30,), SIXTY: (30, 50, 90)}[data]:
             height = predictive[x - 1]
             label = f"{x}: {height:.2f}" if height > 0.01 else f"{x}: {height:.4f}"
             aside = "left" if x in (30, 36, 37) else "center"
