@@ -17,6 +17,8 @@ from spamnb.shown_text import escape
 if TYPE_CHECKING:
     from spamnb.store.store import Store
 
+TABLES_A_ROW = 4  # in a notebook; with two classes there are three tables
+
 
 @dataclass(frozen=True, repr=False)
 class WordsReport(Report):
@@ -115,13 +117,16 @@ class WordsReport(Report):
         return tables
 
     def _repr_html_(self) -> str:
-        """Return the tables side by side."""
-        tables = self._tables()
-        rows = [
-            tuple(chain.from_iterable(row or ("",) * len(table.head) for table, row in zip(tables, side_by_side)))
-            for side_by_side in zip_longest(*(table.rows for table in tables))
-        ]
-        return Table("", tuple(chain.from_iterable(table.head for table in tables)), rows).html()
+        """Return the tables side by side, a few in a row, because a notebook cuts off what is wider than its page."""
+        tables, parts = self._tables(), []
+        for first in range(0, len(tables), TABLES_A_ROW):
+            group = tables[first : first + TABLES_A_ROW]
+            rows = [
+                tuple(chain.from_iterable(row or ("",) * len(table.head) for table, row in zip(group, side_by_side)))
+                for side_by_side in zip_longest(*(table.rows for table in group))
+            ]
+            parts.append(Table("", tuple(chain.from_iterable(table.head for table in group)), rows).html())
+        return "".join(parts)
 
 
 def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:

@@ -38,3 +38,12 @@ def test_a_report_without_a_line_has_a_representation(monkeypatch: pytest.Monkey
     report = WordsReport({"ham": []}, [])
     assert not str(report).strip()
     assert repr(report) == "<WordsReport: >"
+
+
+def test_a_notebook_shows_the_words_of_many_classes_below_one_another() -> None:
+    report = WordsReport(
+        {f"class{c}": [Word(f"word{c}", 0.5)] for c in range(6)}, [InformativeWord("x", 0.1, "class1")]
+    )
+    parts = report._repr_html_().split("<table>")[1:]
+    assert [part.count("<th>") for part in parts] == [8, 7]
+    assert all(f"word{c}" in parts[c // 4] for c in range(6))
