@@ -11,6 +11,7 @@ enum {
     MAX_NODES = 1 << 17, /* of a document: this many take 8 MB; ordinary mail: TODO */
     MAX_FORMATTING = 64, /* formatting elements that may be opened again; ordinary mail: TODO */
     MAX_URLS = 1000, /* of a message; ordinary mail: 312. 1 MB of links would have 30,000 tokens of hosts */
+    MAX_FRAMES = 1000, /* pages in a page; ordinary mail: 0 */
     MAX_PIECES = 1 << 17, /* pieces of a document: this many take 5 MB; ordinary mail: 7,149 */
     MAX_PARTS_BYTES = 128, /* of the plain parts of a word: more than any word that is counted */
     MAX_META = 100, /* "url" must begin in these bytes of a meta element's content; ordinary mail: in 4 */
@@ -657,6 +658,16 @@ static void read_sheet(struct document *d, const struct attributes *attributes, 
 /* Returns whether an svg or math element is open. Tags in these elements have another meaning. */
 static bool is_foreign(const struct document *d) { return d->counts[TAG_SVG] || d->counts[TAG_MATH]; }
 
+/* Adds a page in the page. After MAX_FRAMES, it replaces the last one, so that the first ones and the last are read. */
+static void add_frame(struct document *d, span page) {
+    struct message *message = &d->reader->message;
+    if (message->frames.count == MAX_FRAMES) {
+        message->truncations |= TRUNCATED_HTML;
+        message->frames.count--;
+    }
+    *LIST_ADD(d->arena, &message->frames) = page;
+}
+
 /* Handles a start tag that ends at this address. Returns the address at which reading goes on. */
 static const uint8_t *start_tag(struct document *d, unsigned tag, span name, const struct attributes *attributes,
                                 const uint8_t *at) {
@@ -668,7 +679,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     if (is_shown && attributes->present >> A_ALT)
         add_attribute_texts(d, tag, attributes);
     if (!is_empty(value_of_attribute(attributes, A_SRCDOC)))
-        *LIST_ADD(d->arena, &d->reader->message.frames) = attributes->values[A_SRCDOC];
+        add_frame(d, attributes->values[A_SRCDOC]);
     unsigned kind = TAGS[tag].text;
     if (is_foreign(d)) /* tags in title are read, too */
         kind = NORMAL;
@@ -763,7 +774,10 @@ static void read_tags(struct document *d) {
 
 struct html_text read_html(struct reader *reader, span html) {
     static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
-    struct document *d = arena_allocate(&reader->arena, 1, sizeof *d);
+    struct message *message = &reader->message;
+    struct document *d = message->document;
+    if (!d) /* one for all pages of the message: it takes 14 kB */
+        d = message->document = arena_allocate(&reader->arena, 1, sizeof *d);
     *d = (struct document){.reader = reader, .arena = &reader->arena, .html = html};
     sheet_begin(&d->sheet, d->arena);
     for (; d->depth < 2; d->depth++) {

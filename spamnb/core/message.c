@@ -60,7 +60,7 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
     bool is_html = leaf->display == AS_HTML;
     span charset = is_html && is_empty(leaf->charset) ? needed_charset(octets) : leaf->charset;
     span text = decode_text(reader, octets, charset);
-    bool is_doubtful = is_attached(leaf) || is_empty(leaf->content_type);
+    bool is_doubtful = leaf->is_doubtful || is_attached(leaf) || is_empty(leaf->content_type);
     rest = strip_any(rest, "=\n ");
     if (!is_empty(rest))
         add_text(reader, decode_text(reader, rest, LITERAL("")), true);

@@ -250,11 +250,21 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
 
 /* Adds the parts of an entity to walk->open in reverse order, because the last one is read next. Of alternative parts,
  * plain text is read last. The last part is read after all bounds, because it may be the one that is shown. */
-static void open_parts(struct walk *walk, span_list inner, const char *default_type, bool is_alternative) {
+static void open_parts(struct walk *walk, span_list inner, const char *default_type, bool is_alternative,
+                       bool is_doubtful) {
     entity_list parts = {0};
+    size_t shown = 0; /* the first reading of the last alternative that is no plain text */
     for (size_t i = 0; i < inner.count; i++)
-        if (may_read(walk) || i + 1 == inner.count)
+        if (may_read(walk) || i + 1 == inner.count) {
+            size_t first = parts.count;
             add_readings(walk, &parts, inner.items[i], default_type);
+            bool is_read = parts.count > first;
+            if (is_read && (parts.items[first].display == AS_HTML || parts.items[first].display == AS_MULTIPART))
+                shown = first;
+        }
+    for (size_t i = 0; i < parts.count; i++) /* plain text is no doubt: otherwise 9 of 4,150 good messages are lost, not 5 */
+        parts.items[i].is_doubtful =
+            is_doubtful || (is_alternative && i < shown && parts.items[i].display != AS_TEXT);
     for (int plain = is_alternative; plain >= 0; plain--)
         for (size_t i = parts.count; i--;)
             if (!is_alternative || (parts.items[i].display == AS_TEXT) == plain)
@@ -296,13 +306,13 @@ static void read_entity(struct walk *walk, struct entity entity) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
         walk->read_left -= is_text ? size : 0;
     }
-    open_parts(walk, inner, default_type, is_alternative);
+    open_parts(walk, inner, default_type, is_alternative, entity.is_doubtful);
 }
 
 entity_list read_leaves(struct reader *reader, span message) {
     struct walk walk = {.reader = reader, .search_left = MAX_SEARCHES * size_of(message) + MIN_SEARCHED_BYTES,
                         .read_left = MAX_READINGS * size_of(message) + MAX_TEXT};
-    open_parts(&walk, (span_list){&message, 1, 1}, "text/plain", false);
+    open_parts(&walk, (span_list){&message, 1, 1}, "text/plain", false, false);
     while (walk.open.count)
         read_entity(&walk, walk.open.items[--walk.open.count]);
     return walk.leaves;

@@ -34,6 +34,7 @@ enum display {
 struct entity {
     span content_type, charset, encoding, disposition, filename;
     enum display display; /* how a mail reader shows the part */
+    bool is_doubtful; /* the part is an alternative that mail readers do not show */
     bool deletes_spaces; /* DelSp=yes: a space before a line end is deleted with the line end (RFC 3676) */
     span boundary, other_boundary, body; /* other_boundary: that of struct parameters */
 };
@@ -67,6 +68,7 @@ struct message {
     span_list files; /* name and content type of each attachment, alternating */
     span_list links, frames; /* links: URLs; frames: HTML pages in srcdoc attributes of the current page */
     bool has_doubtful_page; /* a page has doubtful text */
+    struct document *document; /* the page that is read; NULL before the first one */
     bool tags[N_TAGS]; /* by tag: whether the message's HTML has it */
     uint32_t truncations;
     size_t n_tags; /* number of tags in all pages */

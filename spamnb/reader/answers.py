@@ -116,11 +116,12 @@ class Answers:
         fields = b"Content-Type: text/html; charset=utf-8\nContent-Disposition: attachment\n\n"
         return fields + page if text or links else b"", is_whole
 
-    def smime(self, document: bytes) -> bytes:
-        """Return the signed entity of an S/MIME document."""
+    def smime(self, document: bytes) -> _Entity:
+        """Return the signed entity of an S/MIME document, and whether there is one: encrypted mail has none."""
         from spamnb.reader.smime import signed_content
 
-        return signed_content(document)
+        entity = signed_content(document)
+        return entity, bool(entity)
 
     def tnef(self, document: bytes) -> _Entity:
         """Return body and files of a winmail.dat as a multipart entity."""

@@ -24,7 +24,7 @@ TRUNCATIONS = {
     "names": "the meaning of some charsets or hosts, because there are too many",
     "tokens": "some of the words, because there are too many",
     "pdf": "a PDF document, or pages of it",
-    "smime": "a signed part that is too long",
+    "smime": "a signed or encrypted part that is too long, or whose content was not found",
     "tnef": "a winmail.dat, or a part of it",
 }
 

@@ -64,5 +64,6 @@ def test_texts_are_those_of_the_standard_library(corpora: Path, folder: str, sha
         message = parse(raw)
         if defects <= TOLERATED and not any(part.get_content_type().startswith("message/") for part in oracle.walk()):
             texts += len(wanted)
-            equal += sum(text == read_again(part) for text, part in zip(message.texts, wanted))
+            found = [*message.texts, message.doubtful]  # attachments are doubtful
+            equal += sum(any(read_again(part) in text for text in found) for part in wanted)
     assert equal > share * texts > 100, (equal, texts)

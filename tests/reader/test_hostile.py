@@ -57,6 +57,22 @@ def test_what_a_client_shows_counts(name: str) -> None:
     assert not set(SENTENCE) - set(Reader().tokens(MADE[name], doubtful=True))
 
 
+# A client shows the sentence of all of these, and 1,000 good words of the first ones to nobody.
+HIDING = [name for name in MADE if name.startswith("hid_")] + ["alt_html_decoy100"]
+SHOWING = "css_display_invalid css_first_line css_font_size_attr css_opacity_invalid css_overflow_x_clip srcdoc_flood"
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_good_words_that_nobody_sees_are_doubtful(name: str) -> None:
+    plain, every = Reader().tokens(MADE[name]), Reader().tokens(MADE[name], doubtful=True)
+    assert not {"kernel", "perl", "exmh"} & set(plain) and len(set(SENTENCE) - set(every)) < 4
+
+
+@pytest.mark.parametrize("name", SHOWING.split())
+def test_what_a_client_shows_accuses(name: str) -> None:
+    assert not set(SENTENCE) - set(Reader().tokens(MADE[name], doubtful=True))
+
+
 def test_tokens_say_what_lies_there_unread() -> None:
     word = {"attachment:docx", "part:application/vnd.openxmlformats-officedoc"}
     for name, expected in (("mime_docx", word), ("mime_rtf", {"attachment:rtf", "part:application/rtf"})):
