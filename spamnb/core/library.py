@@ -7,9 +7,8 @@ The core cannot check the sizes of arrays. Each array is passed by ``pointer``, 
 from __future__ import annotations
 
 import os
-import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Sequence
 from html.entities import html5
 from importlib import import_module
 from typing import Any
@@ -63,23 +62,25 @@ def texts(octets: Sequence[bytes]) -> Any:
     return ffi.new("char *[]", list(map(ffi.from_buffer, octets)))
 
 
-def owned(owner: object, item: Any, delete: Callable[[Any], None]) -> Any:
-    """Return an object of the library, and delete it together with ``owner``."""
+def owned(item: Any, delete: Callable[[Any], None]) -> Any:
+    """Return an object of the library, which is deleted when nothing refers to the result any more.
+
+    No Python code runs then: an interrupt in the callback of a ``weakref.finalize`` would be lost.
+    """
     if not item:
         raise MemoryError
-    weakref.finalize(owner, delete, item).atexit = False  # at exit other threads may still use the object
-    return item
+    return ffi.gc(item, delete)
 
 
-@contextmanager
-def locked(owner: Any) -> Iterator[None]:
-    """Hold ``owner.lock``. Raise RuntimeError if another thread holds it."""
-    if not owner.lock.acquire(blocking=False):
+def locked(owner: Any) -> threading.Lock:
+    """Return ``owner.lock`` for a with statement. Raise RuntimeError if it is held, mostly by another thread.
+
+    An interrupt cannot leave the lock held: the with statement acquires it without running Python code.
+    """
+    if owner.lock.locked():
         raise RuntimeError("another thread uses this object: give each thread its own")
-    try:
-        yield
-    finally:
-        owner.lock.release()
+    lock: threading.Lock = owner.lock
+    return lock
 
 
 # The core keeps pointers to these texts, so they are never freed.

@@ -76,7 +76,7 @@ class ReaderCore:
         flags = settings.body_only, settings.stem is not None, settings.tokenizer != "own"
         rule_arrays = texts(names), texts(prefixes), bytes(methods)
         reader = lib.reader_new(self._handle, settings.ngrams, *flags, *rule_arrays, len(rules))
-        self.pointer = owned(self, reader, lib.reader_delete)
+        self.pointer = owned(reader, lib.reader_delete)
 
     def _read(self, messages: Sequence[bytes], vocabulary: Any, parts: int) -> tuple[np.ndarray, ...]:
         """Read these parts of messages.
@@ -105,13 +105,11 @@ class ReaderCore:
         """Return the ids and counts of the cells of messages, and the five arrays of ``_read``."""
         n_cells = ffi.new("size_t *")
         with locked(self), locked(vocabulary):
-            try:
-                columns = self._read(messages, vocabulary.pointer, parts)
-                cells = lib.vocabulary_cells(vocabulary.pointer, n_cells)
-                octets = ffi.buffer(cells, n_cells[0] * ffi.sizeof("struct cell"))[:] if n_cells[0] else b""
-                ids, counts = np.frombuffer(octets, np.int32).reshape(-1, 2).T
-            finally:
-                lib.vocabulary_forget_rows(vocabulary.pointer)
+            lib.vocabulary_forget_rows(vocabulary.pointer)  # first, because an interrupt can end every call
+            columns = self._read(messages, vocabulary.pointer, parts)
+            cells = lib.vocabulary_cells(vocabulary.pointer, n_cells)
+            octets = ffi.buffer(cells, n_cells[0] * ffi.sizeof("struct cell"))[:] if n_cells[0] else b""
+            ids, counts = np.frombuffer(octets, np.int32).reshape(-1, 2).T
         return ids, counts, columns
 
     def read_lists(self, raw: bytes, parts: int) -> tuple[list[list[str]], tuple[np.ndarray, ...]]:

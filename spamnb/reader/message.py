@@ -72,23 +72,29 @@ class Reader(ReaderCore):
         return dict(zip(vocabulary.take(rows.ids), rows.counts.tolist()))
 
     def read(
-        self, raws: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True, doubtful: bool = False
+        self,
+        raws: Sequence[bytes],
+        vocabulary: Vocabulary,
+        identify: bool = True,
+        doubtful: bool = False,
+        dated: bool = False,
     ) -> Rows:
         """Return messages as rows of the vocabulary's ids, the tokens of each in the order of their first occurrence.
 
-        Without ``identify``, digests and dates are not read. With ``doubtful``, the rows have the tokens that occur
+        Digests are read with ``identify``, dates with ``dated``. With ``doubtful``, the rows have the tokens that occur
         only in text that may be hidden, after the others.
         """
-        parts = BODY | (DIGEST | DATE if identify else 0) | (DOUBTFUL if doubtful else 0)
+        parts = BODY | identify * DIGEST | doubtful * DOUBTFUL | dated * DATE
         ids, counts, (lengths, n_plain, digests, dates, truncations) = self.read_cells(raws, vocabulary, parts)
         columns: dict[str, np.ndarray] = {"truncations": truncations}
         if doubtful:
             begins = np.cumsum(lengths, dtype=np.int64) - lengths
             columns["is_doubtful"] = np.arange(len(ids)) >= np.repeat(begins + n_plain, lengths)
         if identify:
+            columns["digests"] = digests
+        if dated:
             seconds = [parse_date(date.decode()) for date in dates.tolist()]
             columns["dates"] = np.array([UNDATED if each is None else each for each in seconds], np.int64)
-            columns["digests"] = digests
         return Rows.of_cells(vocabulary, lengths, ids, counts, **columns)
 
     def parse(self, raw: bytes, parts: int = FIELDS | BODY | DIGEST) -> Message:

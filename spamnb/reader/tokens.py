@@ -164,7 +164,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()  # the core's functions run without the GIL
-        self.pointer = owned(self, lib.vocabulary_new(), lib.vocabulary_delete)
+        self.pointer = owned(lib.vocabulary_new(), lib.vocabulary_delete)
 
     def __len__(self) -> int:
         return int(lib.vocabulary_size(self.pointer))

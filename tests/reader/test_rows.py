@@ -5,7 +5,11 @@ from __future__ import annotations
 import random
 import re
 import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,6 +98,50 @@ def test_an_interrupt_at_any_time_while_messages_are_read_is_raised() -> None:
     finally:
         signal.signal(signal.SIGALRM, before)
     assert raised == len(interrupts) > 0
+
+
+def test_an_interrupt_at_any_line_leaves_a_reader_that_can_be_used() -> None:
+    def interrupt_at(line: int) -> bool:
+        """Read messages and interrupt it; return whether there was such a line."""
+        left = [line]
+
+        def trace(frame: FrameType, event: str, _: object) -> Callable[..., Any]:
+            # Python traces the end of the with statement in read_cells, and handles no signal there.
+            code = frame.f_code
+            left[0] -= event == "line" and code.co_filename.startswith(package) and code.co_name != "read_cells"
+            if left[0] < 0:
+                raise Interrupted
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            reader.read(raws, vocabulary, doubtful=True)
+        except Interrupted:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+    reader, vocabulary, package = Reader(), Vocabulary(), str(Path(core.__file__).parents[1])
+    raws = [b"\nfour cups", b"Content-Type: text/plain; charset=koi8-r\n\n%s\n" % bytes(range(0xC0, 0xFF))]
+    wanted = reader.read(raws, vocabulary, doubtful=True)
+    line = 0
+    while interrupt_at(line):
+        rows = reader.read(raws, vocabulary, doubtful=True)
+        assert (rows.ids.tolist(), rows.counts.tolist()) == (wanted.ids.tolist(), wanted.counts.tolist()), line
+        line += 1
+    assert line > 20
+
+
+def test_no_python_code_runs_when_an_object_of_the_core_is_deleted() -> None:
+    events: list[object] = []
+    objects = [Vocabulary(), Reader()]
+    before = sys.gettrace()
+    sys.settrace(lambda frame, *_: events.append(frame.f_code))
+    objects.clear()
+    sys.settrace(before)
+    assert events == []
 
 
 def test_the_header_is_read_without_the_body() -> None:
