@@ -6,8 +6,10 @@
 SPAMNB_CORPORA names the folder of all corpora. Protocols: "split" learns the files whose md5 of the name is even, and
 scores the others. "folds" has ten folds, by the same md5. "online" scores each message and then learns it, in the order
 of the topmost Received fields if the corpus has them, else in the order of md5. With --noise a share of the learned
-labels is wrong, the same ones for every filter; figures use the right labels. Unsure counts as not spam. Programs run
-one at a time. Seconds are wall time, so compare only ratios of one run. Peak memory is that of the largest process.
+labels is wrong, the same ones for every filter; figures use the right labels. "unlearned", for SpamAssassin's corpus,
+scores good mail of a --kind of which none was learned, and the spam of the files with an odd md5; --limit is then the
+number of learned messages of each class. Unsure counts as not spam. Programs run one at a time. Seconds are wall time,
+so compare only ratios of one run. Peak memory is that of the largest process.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import hashlib
 import json
 import math
 import random
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -122,10 +125,43 @@ def mislabelled(mail: list[Mail], keys: list[int], share: float) -> list[Mail]:
     return [m._replace(label=other[m.label]) if i in wrong else m for i, m in enumerate(mail)]
 
 
+def _has_field(pattern: bytes) -> Callable[[Path], bool]:
+    return lambda path: bool(re.search(rb"(?im)^(" + pattern + rb")", path.read_bytes().partition(b"\n\n")[0]))
+
+
+_is_list = _has_field(rb"List-Id|List-Post|Precedence: *(list|bulk)|Mailing-List|List-Unsubscribe")
+# Kinds of good mail by the path of a message: of the others some are learned, of these none.
+KINDS: dict[str, Callable[[Path], bool]] = {
+    "hard_ham": lambda path: path.parent.name == "hard_ham",
+    "lists": _is_list,
+    "no-lists": lambda path: not _is_list(path),
+    "html": lambda path: bool(re.search(rb"(?im)^Content-Type: *(text/html|multipart/alternative)", path.read_bytes())),
+}
+
+
+def leave_kind_out(corpus: Corpus, kind: str, limit: int | None) -> tuple[list[Mail], list[Mail]]:
+    """Return the learned messages, at most ``limit`` of each class, and the judged ones."""
+    order = sorted(range(len(corpus.mail)), key=lambda i: hashlib.md5(corpus.mail[i].path.name.encode()).digest())
+    ham, spam = ([i for i in order if corpus.mail[i].label == label] for label in ("ham", "spam"))
+    is_kind = {i: KINDS[kind](corpus.mail[i].path) for i in ham}
+    learned = [
+        *[i for i in ham if not is_kind[i]][:limit],
+        *[i for i in spam if corpus.keys[i] % 2 == 0][:limit],
+    ]
+    judged = [i for i in ham if is_kind[i]] + [i for i in spam if corpus.keys[i] % 2]
+    return [corpus.noisy_mail[i] for i in learned], [corpus.mail[i] for i in judged]
+
+
 class Corpus(NamedTuple):
     mail: list[Mail]
     noisy_mail: list[Mail]  # the same mail, with the labels that filters learn
     keys: list[int]  # md5 of each message
+
+
+def count_errors(mail: Sequence[Mail], calls: Sequence[bool]) -> tuple[int, int]:
+    """Return the number of good messages called spam, and of spam that is not."""
+    lost = sum(called and message.label == "ham" for message, called in zip(mail, calls))
+    return lost, sum(not called and message.label == "spam" for message, called in zip(mail, calls))
 
 
 def by_split(kind: type[Peer], corpus: Corpus, folder: Path) -> tuple[list[Mail], Run]:
@@ -186,7 +222,8 @@ def main() -> None:
     parser.add_argument(
         "--corpus", required=True, help=f"{', '.join(CORPORA)}, a folder with ham/ and spam/, or an index"
     )
-    parser.add_argument("--protocol", choices=PROTOCOLS, default="split")
+    parser.add_argument("--protocol", choices=[*PROTOCOLS, "unlearned"], default="split")
+    parser.add_argument("--kind", choices=KINDS, help="kind of good mail for the protocol unlearned")
     parser.add_argument("--filters", help="parts of filters' names, comma-separated")
     parser.add_argument("--limit", type=int, help="number of messages, in the protocol's order")
     parser.add_argument("--noise", type=float, default=0.0, help="share of wrong labels among the learned messages")
@@ -199,7 +236,10 @@ def main() -> None:
         raise SystemExit(f"{error}{hint if arguments.corpus in CORPORA else ''}") from None
     if arguments.protocol == "online":
         entries = sort_by_date(entries, lambda name, error: None) if has_dates else sorted(entries, key=md5)
-    entries = entries[: arguments.limit]
+    if arguments.protocol == "unlearned" and (arguments.corpus != "spamassassin" or arguments.kind is None):
+        parser.error("--protocol unlearned needs --corpus spamassassin and a --kind")
+    if arguments.protocol != "unlearned":
+        entries = entries[: arguments.limit]
     kinds = [p for p in PEERS if not arguments.filters or any(f in p.name for f in arguments.filters.split(","))]
     table: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="compare-") as work:
@@ -216,7 +256,14 @@ def main() -> None:
             if problem := kind(folder / "look").describe_missing():
                 print(f"|{kind.name}: {problem}|" + "|" * len(COLUMNS), flush=True)
                 continue
-            test, run = PROTOCOLS[arguments.protocol](kind, corpus, folder)
+            if arguments.protocol == "unlearned":
+                learned, test = leave_kind_out(corpus, arguments.kind, arguments.limit)
+                run = kind(folder / "peer").split(learned, test)
+                for decision, calls in run.calls.items():
+                    lost, through = count_errors(test, calls)
+                    print(f"{kind.name}, {decision}: {lost} lost, {through} through; {9 * lost + through}", flush=True)
+            else:
+                test, run = PROTOCOLS[arguments.protocol](kind, corpus, folder)
             for row in rows(kind.name, test, run):
                 table.append(row)
                 print("|".join(["", *format_row(row), ""]), flush=True)

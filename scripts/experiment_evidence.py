@@ -76,7 +76,7 @@ def scores(
     occurs, test = counts.any(axis=1), csr_array(X[~train])
     groups = np.where(occurs, np.array(list(variant.new_groups), np.int8)[groups], np.int8(-1))
     model = ScoreModel(
-        variant.pooling, 5, "boolean", alpha, int(occurs.sum()), counts.astype(np.uint32), groups,
+        variant.pooling, 5, 3, "boolean", alpha, int(occurs.sum()), counts.astype(np.uint32), groups,
         np.bincount(y[train], minlength=classes), counts.sum(axis=0, dtype=np.int64), np.zeros((1, classes)),
     )  # fmt: skip
     cells = test.indptr.astype(np.int64), test.indices.astype(np.int32), np.ones(test.nnz, np.int64)

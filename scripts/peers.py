@@ -21,12 +21,12 @@ def lines(mail: Sequence[Mail], label: str | None = None) -> str:
 
 
 class Bogofilter(Peer):
-    """bogofilter 1.2.5. Its own verdict is spam from .99 on; the table also has a threshold of .5."""
+    """bogofilter 1.2.5. Its own verdict is spam from .99 on; the table also has .9 and .5."""
 
     name = "bogofilter"
     needs = ("bogofilter",)
     codes = (0, 1, 2)  # the exit code is the verdict on one message
-    thresholds = MappingProxyType({"its .99": 0.99, "p > .5": 0.5})
+    thresholds = MappingProxyType({"its .99": 0.99, "p > .9": 0.9, "p > .5": 0.5})
 
     def train(self, mail: Sequence[Mail]) -> None:
         for label, option in (("spam", "-s"), ("ham", "-n")):

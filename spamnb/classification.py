@@ -57,8 +57,8 @@ class Classification(NamedTuple):
         Tokens and their weights, the largest absolute weight first.
     scores : array of shape (n_classes,)
         Scores before calibration, in nats. The classes are sorted by name.
-    enough : bool
-        Whether each class has enough messages for reliable probabilities.
+    doubt : str
+        Why a message that is likely spam is unsure: what the model does not know of it. Empty if there is no doubt.
     truncations : tuple of str
         Descriptions of the parts of the message that were too large to be read.
     corrections : tuple of float
@@ -67,6 +67,9 @@ class Classification(NamedTuple):
         The name of the class of spam.
     threshold : float
         The log-odds of spam above which the verdict is spam, in nats.
+    typicality : tuple of float
+        How typical the message is of each class, in nats: the mean log-likelihood ratio of its tokens against mail of
+        any class.
     sender : Evidence or None
         The entry of the people file for the sender, and its weight. None if the sender is not in the file.
     has_doubtful_text : bool
@@ -88,11 +91,12 @@ class Classification(NamedTuple):
     log_odds: float
     evidence: list[Evidence]
     scores: np.ndarray
-    enough: bool
+    doubt: str
     truncations: tuple[str, ...]
     corrections: tuple[float, ...] = ()
     spam: str = "spam"
     threshold: float = 0.0
+    typicality: tuple[float, ...] = ()
     sender: Evidence | None = None
     has_doubtful_text: bool = False
 
@@ -110,7 +114,7 @@ class Classification(NamedTuple):
     def points(self) -> float:
         """The log-odds of spam in points, with one decimal. Only spam has 5 points or more.
 
-        >>> result = Classification("ham", {"ham": 0.5, "spam": 0.5}, {}, 0.0, [], np.zeros(2), True, (), threshold=2.3)
+        >>> result = Classification("ham", {"ham": 0.5, "spam": 0.5}, {}, 0.0, [], np.zeros(2), "", (), threshold=2.3)
         >>> result.points, result._replace(log_odds=2.3, verdict="spam").points, result._replace(log_odds=2.3).points
         (0.0, 5.0, 4.9)
         """

@@ -18,8 +18,8 @@ import numpy as np
 
 from spamnb.classification import Classification, Evidence
 from spamnb.errors import SpamnbError, check_type
-from spamnb.formulas.calibration import bins_by_class, has_enough_messages
-from spamnb.formulas.decision import UNSURE, Loss
+from spamnb.formulas.calibration import bins_by_class
+from spamnb.formulas.decision import UNSURE, Loss, describe_doubt, in_units, is_typical
 from spamnb.formulas.pooling import towards_prior
 from spamnb.formulas.trust import trust
 from spamnb.learners import learner_for
@@ -311,13 +311,16 @@ class Classifier:
         classes, n = totals.classes, len(rows)
         truncations = list(map(describe_truncations, rows.truncations.tolist()))
         if not classes:
-            unsure = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, (), spam=spam, threshold=threshold)
+            unsure = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), "", (), spam=spam, threshold=threshold)
             return [unsure._replace(truncations=each) for each in truncations]
         batch = self.learner.score(self.store, rows)
         calibrated = self.store.calibration().probabilities(batch.scores)
         probabilities = towards_prior(calibrated, totals.documents, batch.kept_shares)
-        enough = has_enough_messages(totals.documents, self.settings.spam_column(classes))
-        verdicts = loss.verdicts(classes, probabilities, spam, enough & (batch.kept_shares >= 0.5))
+        is_like_spam, typicality = np.ones(n, bool), np.zeros(n)
+        if (spam_column := self.settings.spam_column(classes)) is not None:
+            typicality, known = batch.typicality[:, spam_column], self.store.typicality()[spam_column]
+            is_like_spam = is_typical(typicality, known, batch.kept_shares, loss.cost)
+        likely, verdicts = (loss.verdicts(classes, probabilities, spam, each) for each in (True, is_like_spam))
         column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:
@@ -337,11 +340,12 @@ class Classifier:
                     odds,
                     list(map(Evidence._make, evidence)),
                     batch.scores[i],
-                    enough,
+                    describe_doubt(typicality[i], batch.kept_shares[i]) if likely[i] != verdicts[i] else "",
                     truncations[i],
                     corrections,
                     spam,
                     threshold,
+                    typicality=tuple(batch.typicality[i].tolist()),
                     has_doubtful_text=has_doubtful_text[i],
                 )
             )
@@ -499,13 +503,13 @@ class Classifier:
         noise, new = self.store.calibration().noise, []
         for label, message, classification in messages:
             q = self.trust(label, classification) if classification else 1.0
-            new.append(NewMessage(message.digest, label, message.row, _scores(label, classification), q))
+            new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q))
         for each in new:
             self.store.add(each.label, each.counted)
         records = self.learner.learn(self.store, new, noise)
         put_learned(self.store, zip((each.digest for each in new), records))
         for (label, message, _), record in zip(messages, records):
-            self.store.count_scores(label, record.bins or {}, 1)
+            self.store.count_scores(label, record.bins or {}, record.typicality, 1, judged=True)
             store_message(self.store, message.digest, label, message.raw, taught_at)
         return [each.trust for each in new]
 
@@ -539,11 +543,13 @@ class Classifier:
     def _subtract(self, message: ReadMessage, learned: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
         label, bins, counted = learned.label, learned.bins, message.row
+        typicality, is_judged = learned.typicality, bins is not None
         self.learner.forget(self.store, learned, counted, message.digest)
         self.store.add(label, counted, -1)
         if bins is None:  # a message of training
-            bins = bins_by_class(_scores(label, self._classify_new([message]).get(message.digest)))
-        self.store.count_scores(label, bins, -1)
+            scores, nats = _scores(label, self._classify_new([message]).get(message.digest))
+            bins, typicality = bins_by_class(scores), in_units(nats)
+        self.store.count_scores(label, bins, typicality, -1, is_judged)
         delete_learned(self.store, message.digest)
         delete_message(self.store, message.digest)
 
@@ -560,8 +566,13 @@ def _without_doubt(label: str, message: ReadMessage, classification: Classificat
     return _Labelled(label, plain, classification if plain is message else None)
 
 
-def _scores(label: str, classification: Classification | None) -> dict[str, float]:
-    """Return the scores of a message by class; empty with fewer than two classes, or if class ``label`` is new."""
+def _scores(label: str, classification: Classification | None) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the scores and the typicality of a message by class.
+
+    Both are empty with fewer than two classes, or if class ``label`` is new.
+    """
     if classification is None or label not in classification.probabilities or len(classification.probabilities) < 2:
-        return {}
-    return dict(zip(classification.probabilities, classification.scores.tolist()))
+        return {}, {}
+    figures = classification.scores.tolist(), classification.typicality
+    scores, typicality = (dict(zip(classification.probabilities, values)) for values in figures)
+    return scores, typicality

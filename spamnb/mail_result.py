@@ -67,7 +67,8 @@ def format_report(classification: Classification) -> bytes:
     odds = f"log-odds of spam {classification.log_odds:+.2f} nats"
     verdict = f"{classification.mail_verdict}, {classification.points:.1f} points of {SPAM_POINTS}, {odds}"
     rows = (f"{weight:+7.3f}  {format_symbol(token)}" for token, weight in classification.reasons[:_MAX_REPORT_ROWS])
-    return ("\n".join([f"spamnb: {verdict}", "", "   nats  token", *rows]) + "\n").encode("ascii")
+    doubt = [f"unsure: {classification.doubt}"] if classification.doubt else []
+    return ("\n".join([f"spamnb: {verdict}", *doubt, "", "   nats  token", *rows]) + "\n").encode("ascii")
 
 
 def header_fields(classification: Classification) -> list[tuple[str, str]]:
@@ -80,7 +81,8 @@ def header_fields(classification: Classification) -> list[tuple[str, str]]:
     )
     flag = [("X-Spam-Flag", "YES")] if classification.is_spam else []
     level = [("X-Spam-Level", "*" * min(int(points), _MAX_STARS))] if points >= 1 else []
-    return [*flag, *level, ("X-Spam-Status", status), ("X-Spam-Checker-Version", f"spamnb {__version__}")]
+    doubt = [("X-Spam-Doubt", classification.doubt)] if classification.doubt else []
+    return [*flag, *level, ("X-Spam-Status", status), *doubt, ("X-Spam-Checker-Version", f"spamnb {__version__}")]
 
 
 def format_symbol(token: str) -> str:

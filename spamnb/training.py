@@ -14,7 +14,7 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas import calibration
 from spamnb.formulas.correction import add_first_class
-from spamnb.formulas.decision import Loss
+from spamnb.formulas.decision import Loss, is_typical
 from spamnb.learners import learner_for
 from spamnb.learners.learner import CorrectionFit, Fit, Learner, NewestScores
 from spamnb.reader.tokens import CHUNK_TOKENS
@@ -102,47 +102,51 @@ def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores:
     """
     is_newest = select_newest(training_set, learner.settings.spam)
     older, newest = training_set.split(is_newest)
-    if (scores := learner.scores_by_others(older, newest)) is None:
+    if (result := learner.scores_by_others(older, newest)) is None:
         raise NoNewest(f"a model of type {learner.settings.model_type} would have to be trained once more")
     since = newest.dates.min()
-    return NewestScores(int(since), np.flatnonzero(is_newest), scores)
+    return NewestScores(int(since), np.flatnonzero(is_newest), *result)
 
 
 def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     """Calibrate the left-out scores, and return the classification of each message."""
-    training_set, labels, scores = fitted.training_set, fitted.labels, fitted.scores
+    training_set, labels, scores, typicality = fitted.training_set, fitted.labels, fitted.scores, fitted.typicality
     classes, documents = training_set.counts.classes, training_set.counts.documents
     positions = training_set.rows.positions
     n_folds = min(fitted.n_folds, len(labels)) if fitted.n_folds else None
     facts_of_model = classes, documents, training_set.counts.totals().vocabulary_size, n_folds
-    if not len(labels):
+    if typicality is None or not len(labels):
         return LeaveOneOutResult(*facts_of_model, positions[:0], labels, scores, scores, [])
     curves = calibration.fit(fitted.histogram(), documents)
-    enough = calibration.has_enough_messages(documents, settings.spam_column(classes))
+    column, known = settings.spam_column(classes), fitted.known_typicality()
 
-    def classify(scores: np.ndarray) -> tuple[np.ndarray, list[str]]:
-        p = curves.probabilities(scores)
-        return p, Loss.of(settings).verdicts(classes, p, settings.spam, enough)
+    def classify(scores: np.ndarray, typicality: np.ndarray) -> tuple[np.ndarray, list[str]]:
+        p, loss, is_like_spam = curves.probabilities(scores), Loss.of(settings), np.ones(len(scores), bool)
+        if column is not None:
+            is_like_spam = is_typical(typicality[:, column], known[column], np.ones(len(scores)), loss.cost)
+        return p, loss.verdicts(classes, p, settings.spam, is_like_spam)
 
     newest = None
     if fitted.newest is not None:
         rows = fitted.newest.rows
         order = np.argsort(positions[rows])
-        newest = NewestResult(fitted.newest.since, labels[rows[order]], classify(fitted.newest.scores[order])[1])
+        newest_results = fitted.newest.scores[order], fitted.newest.typicality[order]
+        newest = NewestResult(fitted.newest.since, labels[rows[order]], classify(*newest_results)[1])
     order, n_doubtful = np.argsort(positions), 0
-    if fitted.doubtful is not None and fitted.doubtful_scores is not None:
+    if fitted.doubtful is not None and fitted.by_learned is not None:
         positions = np.concatenate([positions, fitted.doubtful.positions])
         labels = np.concatenate([labels, fitted.doubtful.labels])
-        scores = np.concatenate([scores, fitted.doubtful_scores])
+        scores = np.concatenate([scores, fitted.by_learned.scores])
+        typicality = np.concatenate([typicality, fitted.by_learned.typicality])
         n_doubtful = len(labels) - len(order)
         order = np.append(order, len(order) + np.argsort(positions[len(order) :]))
-    scores = scores[order]
+    scores, typicality = scores[order], typicality[order]
     return LeaveOneOutResult(
         *facts_of_model,
         positions[order],
         labels[order],
         scores,
-        *classify(scores),
+        *classify(scores, typicality),
         n_doubtful,
         newest,
         fitted.no_newest,
@@ -160,7 +164,8 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     """Write the model into a new, empty store."""
     training_set, correction = fitted.training_set, fitted.correction
     counts, meta = training_set.counts, {**settings.as_meta(), **fitted.meta}
-    write_sums(store, meta, counts.classes, counts.documents, fitted.histogram(), _make_blocks(fitted))
+    histogram, typicality = fitted.histogram(), fitted.known_typicality()
+    write_sums(store, meta, counts.classes, counts.documents, histogram, typicality, _make_blocks(fitted))
     with store.writing():
         write_messages(store, _make_records(training_set, correction))
         put_arrays(store, fitted.arrays)
@@ -190,4 +195,4 @@ def _make_records(training_set: TrainingSet, correction: CorrectionFit | None) -
         chunk = slice(first, first + CHUNK_MESSAGES)
         contributions = repeat([]) if correction is None else add_first_class(correction.contributions[chunk]).tolist()
         for digest, label, contribution in zip(digests[chunk], labels[chunk].tolist(), contributions):
-            yield digest.tobytes(), MessageRecord(classes[label], None, dict(zip(classes, contribution)))
+            yield digest.tobytes(), MessageRecord(classes[label], None, contribution=dict(zip(classes, contribution)))

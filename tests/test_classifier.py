@@ -184,7 +184,7 @@ def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
     assert Classifier.create(":memory:").classify(b"hello").verdict == "unsure"
     classifier = make_model([("ham", message("ham", n)) for n in range(3)])
     classification = classifier.classify(message("ham", 9))
-    assert (classification.verdict, classification.enough) == ("unsure", False)
+    assert (classification.verdict, classification.doubt) == ("unsure", "")
     classifier.learn("spam", message("spam", 1))
     assert not classifier.store.state.histogram.any()  # there was nothing of its class to score it against
     classifier.learn("spam", message("spam", 2))

@@ -67,7 +67,7 @@ class Explanation(Report):
         Returns
         -------
         dict
-            The keys are verdict, probabilities {class: p}, log_odds, enough, truncations, has_doubtful_text, and
+            The keys are verdict, probabilities {class: p}, log_odds, doubt, truncations, has_doubtful_text, and
             evidence [{token, weight, messages: {class: n}, correction}]. The correction is the part of the weight that
             corrects naive Bayes.
 
@@ -76,7 +76,7 @@ class Explanation(Report):
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> list(spamnb.explain(b"Subject: offer", "model.spamnb").to_dict())
-        ['verdict', 'probabilities', 'log_odds', 'enough', 'truncations', 'has_doubtful_text', 'evidence']
+        ['verdict', 'probabilities', 'log_odds', 'doubt', 'truncations', 'has_doubtful_text', 'evidence']
         """
         result = self.classification
         classes = self.totals.classes
@@ -90,7 +90,7 @@ class Explanation(Report):
             "verdict": result.verdict,
             "probabilities": result.probabilities,
             "log_odds": result.log_odds,
-            "enough": result.enough,
+            "doubt": result.doubt,
             "truncations": list(result.truncations),
             "has_doubtful_text": result.has_doubtful_text,
             "evidence": evidence,
@@ -125,7 +125,7 @@ class Explanation(Report):
         lines = [f"verdict: {result.verdict}", *([f"  {result.sender.token}"] if result.sender else [])]
         if len(self.totals.classes) > 1:  # a single class has the probability 1 for every message
             lines += self._format_probabilities(verbose)
-        cause = reason_for_unsure(self.totals.classes, result.enough)
+        cause = reason_for_unsure(self.totals.classes) or result.doubt
         lines += [f"  {cause}"] if cause else []
         lines += [f"  not read: {truncation}" for truncation in result.truncations]
         lines += ["  hidden or doubtful text: not counted as good"] * result.has_doubtful_text
@@ -224,22 +224,17 @@ class Explanation(Report):
         return groups
 
 
-def reason_for_unsure(classes: Sequence[str], enough: bool) -> str:
-    """Return the reason why a model cannot recognise spam yet, or "" if it can.
+def reason_for_unsure(classes: Sequence[str]) -> str:
+    """Return the reason why a model of these classes cannot tell them apart, or "" if it can.
 
-    >>> reason_for_unsure(["ham"], False)
+    >>> reason_for_unsure(["ham"])
     "the model has learned only class 'ham'; 'spamnb learn' adds messages of another class"
     """
     if not classes:
         return "the model has learned nothing yet; 'spamnb learn' adds messages"
     if len(classes) == 1:
         return f"the model has learned only class {classes[0]!r}; 'spamnb learn' adds messages of another class"
-    return "" if enough else "the model has learned too few messages, so these probabilities are inexact"
-
-
-def why_unsure(classifier: Classifier) -> str:
-    """Return the reason why an open model cannot recognise spam yet, or "" if it can."""
-    return reason_for_unsure(classifier.store.totals().classes, classifier.classify(b"").enough)
+    return ""
 
 
 def explain(

@@ -82,7 +82,7 @@ def classify_command(
     unreadable = ErrorCounter()
     verdicts: set[str] = set()
     try:
-        from spamnb.api.explain import why_unsure
+        from spamnb.api.explain import reason_for_unsure
         from spamnb.classifier import Classifier
         from spamnb.engines.classifying import classify_parallel
         from spamnb.formulas.decision import Loss
@@ -108,7 +108,7 @@ def classify_command(
             if output_format == "text" and out.isatty() and spam in classifier.store.totals().classes:
                 bound = format_probability(Loss.of(classifier.settings).threshold)
                 tell(f"mail is called {spam} if its probability of {spam} is above {bound}")
-            if "unsure" in verdicts and (why := why_unsure(classifier)):
+            if "unsure" in verdicts and (why := reason_for_unsure(classifier.store.totals().classes)):
                 tell(f"{model}: 'unsure' because {why}")
     except Exception as error:
         if not exit_code:
@@ -165,6 +165,7 @@ def _json(name: str, classification: Classification) -> str:
         "verdict": classification.verdict,
         "probabilities": classification.probabilities,
         "log_odds": classification.log_odds,
+        "doubt": classification.doubt,
         "uncalibrated": classification.uncalibrated,
         "evidence": evidence,
     }

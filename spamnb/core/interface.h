@@ -129,6 +129,7 @@ enum event_model { BOOLEAN_MODEL, MULTINOMIAL_MODEL, BERNOULLI_MODEL };
 /* A model of n_tokens tokens.
  *
  * is_sum: log likelihoods are added up, and groups and exponents are not used
+ * n_word_groups: the first groups, whose tokens are words
  * information_halves: the exponent of a token's information, in halves, because sqrt is three times as fast as pow
  * scale: factor of naive Bayes' scores
  * unit: nats of one unit of corrections
@@ -144,7 +145,7 @@ enum event_model { BOOLEAN_MODEL, MULTINOMIAL_MODEL, BERNOULLI_MODEL };
 struct score_model {
     enum event_model event_model;
     bool is_sum;
-    size_t n_classes, n_groups, n_tokens, n_logs, information_halves, spam;
+    size_t n_classes, n_groups, n_word_groups, n_tokens, n_logs, information_halves, spam;
     double alpha, group_exponent, prior_weight, scale, unit;
     int64_t vocabulary_size;
     const double *logs;
@@ -162,6 +163,9 @@ struct score_model {
  * labels: the class of each message. The model has learned the messages, each is scored by the model without it, and
  *     the group of a token is -1 if no other message has it. NULL: the model has not learned the messages
  * scores: for each message a row of all classes, in nats
+ * typicality: for each message a row of all classes, how much likelier its words are in the class than in mail of any
+ *     class, in nats: the weighted sum of their log-likelihoods less the log of the classes' mean likelihood; with
+ *     is_sum the mean, because a sum would depend on the length
  * votes: for each message how much evidence the model has; 0 if it has none of the tokens
  * weights: for each cell a row of all classes, its part of the scores; NULL: not wanted. Zeros before the call
  * correction_weights: as weights, the part of the correction
@@ -172,7 +176,7 @@ struct score_rows {
     const int32_t *ids;
     const int64_t *occurrences, *labels;
     const bool *is_doubtful;
-    double *scores, *votes, *weights, *correction_weights;
+    double *scores, *typicality, *votes, *weights, *correction_weights;
 };
 
 /* Scores messages. Returns false if there is too little memory. */

@@ -126,6 +126,38 @@ static double compute_weights(const struct score_model *model, size_t n, double 
     return votes;
 }
 
+/* Returns the logarithm of the mean likelihood of a token in all classes. */
+static inline double log_mean_likelihood(const double *log_likelihoods, size_t classes) {
+    double top = log_likelihoods[0], total = 0.0;
+    for (size_t k = 1; k < classes; k++)
+        if (log_likelihoods[k] > top)
+            top = log_likelihoods[k];
+    for (size_t k = 0; k < classes; k++)
+        total += exp(log_likelihoods[k] - top);
+    return top + log(total / (double)classes);
+}
+
+/* Writes how typical message i, which has n known tokens, is of each class. */
+static void compute_typicality(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
+                               const struct scratch *scratch) {
+    size_t classes = model->n_classes;
+    double *typicality = rows->typicality + i * classes, total = model->is_sum ? 0.0 : 1.0;
+    for (size_t k = 0; k < classes; k++)
+        typicality[k] = 0.0;
+    for (size_t c = 0; c < n; c++) {
+        const double *log_likelihoods = scratch->log_likelihoods + c * classes;
+        double background, weight = scratch->tokens[c].weight;
+        if (scratch->tokens[c].group >= model->n_word_groups)
+            continue;
+        background = log_mean_likelihood(log_likelihoods, classes);
+        total += model->is_sum ? weight : 0.0; /* a mean over tokens: a sum would depend on the length */
+        for (size_t k = 0; k < classes; k++)
+            typicality[k] += weight * (log_likelihoods[k] - background);
+    }
+    for (size_t k = 0; k < classes && total > 0; k++)
+        typicality[k] /= total;
+}
+
 /* Adds the evidence of n tokens to the scores of message i. length: the number of its plain tokens. */
 static void add_evidence(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
                          size_t length, const struct scratch *scratch) {
@@ -208,6 +240,7 @@ bool score_messages(const struct score_model *model, const struct score_rows *ro
             size_t length = 0, n = compute_likelihoods(model, rows, i, false, &scratch, &length), n_doubtful = 0;
             rows->votes[i] = compute_weights(model, n, 0, &scratch);
             add_evidence(model, rows, i, n, length, &scratch);
+            compute_typicality(model, rows, i, n, &scratch);
             if (!rows->is_doubtful || model->is_sum || classes < 2 || model->spam >= classes)
                 continue;
             n = compute_likelihoods(model, rows, i, true, &scratch, &n_doubtful);

@@ -18,6 +18,7 @@ class Scores(NamedTuple):
     """Scores of n messages for C classes. A score is an intercept and the sum of the weights of the tokens."""
 
     scores: np.ndarray  # (n, C) in nats
+    typicality: np.ndarray  # (n, C) how typical each message is of each class (formulas/decision.py), in nats
     votes: np.ndarray  # (n,) how much evidence the model has; 0 if it has none of the tokens
     weights: np.ndarray  # (nnz, C) of each token of each message, in nats; (0, C) if they are not wanted
     corrections: np.ndarray | None  # as ``weights``, the part that corrects naive Bayes
@@ -35,15 +36,17 @@ class Pooling(NamedTuple):
 class ScoreModel:
     """A model of V tokens and C classes. The arrays are those of the struct score_model of interface.h.
 
-    ``counts`` (V, C) uint32 are occurrences in a multinomial model, or else messages. ``groups`` (V,) int8 is −1 for a
-    token that is not in the model. ``documents`` and ``totals`` (C,) are the messages of each class, and its sum of
-    counts. ``intercepts`` has one row (C,), or, for learned messages, a row for the class of the message, (C, C).
-    ``corrections`` (V, C) int64 are in ``unit`` nats. ``scale`` multiplies naive Bayes' scores. ``spam`` is the class
-    that doubtful tokens may speak for; None if there is none.
+    The tokens of the first ``n_word_groups`` groups are words. ``counts`` (V, C) uint32 are occurrences in a
+    multinomial model, or else messages. ``groups`` (V,) int8 is −1 for a token that is not in the model. ``documents``
+    and ``totals`` (C,) are the messages of each class, and its sum of counts. ``intercepts`` has one row (C,), or, for
+    learned messages, a row for the class of the message, (C, C). ``corrections`` (V, C) int64 are in ``unit`` nats.
+    ``scale`` multiplies naive Bayes' scores. ``spam`` is the class that doubtful tokens may speak for; None if there is
+    none.
     """
 
     def __init__(
-        self, pooling: Pooling, n_groups: int, event_model: str, alpha: float, vocabulary_size: int, counts: np.ndarray,
+        self, pooling: Pooling, n_groups: int, n_word_groups: int, event_model: str, alpha: float,
+        vocabulary_size: int, counts: np.ndarray,
         groups: np.ndarray, documents: np.ndarray, totals: np.ndarray, intercepts: np.ndarray,
         spam: int | None = None, corrections: np.ndarray | None = None, scale: float = 1.0, unit: float = 1.0,
     ) -> None:  # fmt: skip
@@ -55,10 +58,10 @@ class ScoreModel:
             raise ValueError("the exponent of information is no number of halves")
         fields = {
             "event_model": EVENT_MODELS[event_model], "is_sum": pooling.is_sum,
-            "n_classes": classes, "n_groups": n_groups, "n_tokens": tokens, "n_logs": MAX_LOGS,
-            "information_halves": halves, "spam": classes if spam is None else spam,
-            "alpha": alpha, "group_exponent": pooling.group_exponent,
-            "prior_weight": pooling.prior_weight, "scale": scale, "unit": unit, "vocabulary_size": vocabulary_size,
+            "n_classes": classes, "n_groups": n_groups, "n_word_groups": n_word_groups, "n_tokens": tokens,
+            "n_logs": MAX_LOGS, "information_halves": halves, "spam": classes if spam is None else spam,
+            "alpha": alpha, "group_exponent": pooling.group_exponent, "prior_weight": pooling.prior_weight,
+            "scale": scale, "unit": unit, "vocabulary_size": vocabulary_size,
             "logs": pointer("double", _logs(alpha)),
             "counts": pointer("uint32_t", counts, tokens, classes),
             "groups": numbers("int8_t", groups, n_groups, tokens, least=-1),
@@ -84,13 +87,14 @@ class ScoreModel:
         bounds_pointer = pointer("int64_t", bounds)
         if n < 0 or bounds[0] or bounds[-1] != cells or (bounds[1:] < bounds[:-1]).any():
             raise ValueError("the cells of a message are outside of the array")
-        scores, votes = np.empty((n, classes)), np.empty(n)
+        scores, typicality, votes = np.empty((n, classes)), np.empty((n, classes)), np.empty(n)
         weights = np.zeros((cells if with_weights else 0, classes))
         corrections = np.zeros_like(weights) if self._model.corrections else None
         fields = {
             "n_messages": n, "bounds": bounds_pointer, "ids": numbers("int32_t", ids, self._model.n_tokens),
             "occurrences": pointer("int64_t", occurrences, cells),
-            "scores": pointer("double", scores, n, classes), "votes": pointer("double", votes),
+            "scores": pointer("double", scores, n, classes),
+            "typicality": pointer("double", typicality, n, classes), "votes": pointer("double", votes),
         }  # fmt: skip
         if labels is not None:
             fields["labels"] = numbers("int64_t", labels, min(classes, self._n_intercepts), n)
@@ -102,7 +106,7 @@ class ScoreModel:
             fields["correction_weights"] = pointer("double", corrections, cells, classes)
         if not lib.score_messages(self._model, ffi.new("struct score_rows *", fields)):
             raise MemoryError
-        return Scores(scores, votes, weights, corrections)
+        return Scores(scores, typicality, votes, weights, corrections)
 
 
 @lru_cache(4)

@@ -29,7 +29,6 @@ import numpy as np
 from spamnb.core.curve import BINS, fit_curve
 from spamnb.formulas.trust import PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING, PRIOR_NOISE, trust
 
-MIN_MESSAGES = 10  # of spam, and of all others: with fewer, no probability is above .93 because of the prior
 # BINS bins cover margins from −5,000 to 5,000 nats. A bin is .01 nats wide near 0, and 4 % of the margin far from 0.
 _BINS_PER_UNIT = 24.0  # bins per unit of asinh(margin / _SCALE)
 _SCALE = 0.25  # nats: below this margin all bins have nearly the same width
@@ -79,18 +78,6 @@ def histogram(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     is_other = (np.asarray(labels)[:, None] != classes).astype(np.intp)
     np.add.at(out, (classes, is_other, bins_of(scores)), 1)
     return out
-
-
-def has_enough_messages(documents: np.ndarray, spam: int | None = None) -> bool:
-    """Return whether ``documents`` (C,), the messages per class, are enough for the verdict spam.
-
-    Class number ``spam`` needs MIN_MESSAGES, and all other classes together need as many. A small third class does not
-    matter, because it would make all spam unsure. If no class is spam, each of two or more classes needs MIN_MESSAGES.
-    """
-    if len(documents) < 2:
-        return False
-    sides = documents if spam is None else np.array([documents[spam], documents.sum() - documents[spam]])
-    return bool((sides >= MIN_MESSAGES).all())
 
 
 def _sigmoid(log_odds: np.ndarray) -> np.ndarray:

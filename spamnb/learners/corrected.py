@@ -29,7 +29,7 @@ from spamnb.formulas.correction import (
     add_first_class,
 )
 from spamnb.formulas.trust import DOUBTFUL
-from spamnb.learners.learner import BatchScores, CorrectionFit, Fit, Learner, NewMessage
+from spamnb.learners.learner import BatchScores, CorrectionFit, Fit, Learner, LeftOut, NewMessage
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray
@@ -77,7 +77,7 @@ class Corrected(Learner):
         Trust is computed from left-out scores of naive Bayes, twice. Wrong labels make the first scores less certain,
         so the second scores are by a model of the messages that were trusted at first.
         """
-        scores = self.naive_bayes.leave_one_out_scores(training_set)
+        scores, typicality = self.naive_bayes.leave_one_out(training_set)
         if not len(scores):  # there is only one class
             return Fit(training_set, scores)
         labels, classes = training_set.rows.labels, scores.shape[1]
@@ -86,32 +86,32 @@ class Corrected(Learner):
         if doubtful is not None:
             is_trusted = trusts >= DOUBTFUL
             scores = np.empty_like(scores)
-            scores[is_trusted] = self.naive_bayes.leave_one_out_scores(trusted)
-            scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, doubtful)
+            scores[is_trusted] = self.naive_bayes.leave_one_out(trusted).scores
+            scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, doubtful).scores
             trusts, noise = label_trust(offset_scale(classes) * scores, labels)
             trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
-            scores = self.naive_bayes.leave_one_out_scores(trusted)
+            scores, typicality = self.naive_bayes.leave_one_out(trusted)
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
         solution = _solve(trusted, scores, noise, passes)
         left_out = _score_folds(solution, trusted, folds, fold_passes)  # with only the fitted share of the offsets
         left_out += (offset_scale(classes) - offset_scale(classes, fitted=True)) * scores
-        doubtful_scores = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
+        by_learned = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
         correction = CorrectionFit(solution.contributions, solution.weights, _find_hardest(solution, trusted))
-        return Fit(trusted, left_out, folds, noise, doubtful, doubtful_scores, correction=correction)
+        return Fit(trusted, left_out, folds, noise, doubtful, by_learned, typicality, correction=correction)
 
-    def scores_by_others(self, others: TrainingSet, messages: Rows) -> np.ndarray | None:
-        scores = self.naive_bayes.leave_one_out_scores(others)
+    def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut | None:
+        scores = self.naive_bayes.leave_one_out(others).scores
         if not len(scores):
             return self.naive_bayes.scores_by_others(others, messages)
         passes = min(PASSES_OF_OLDER, (PASSES if scores.shape[1] == 2 else MANY_PASSES)[0])
         _, noise = label_trust(offset_scale(scores.shape[1]) * scores, others.rows.labels)
         return self._corrected_scores(_solve(others, scores, noise, passes), others, messages)
 
-    def _corrected_scores(self, solution: _Solution, others: TrainingSet, messages: Rows) -> np.ndarray:
-        """Return scores (m, C) of ``messages`` by a model of ``others``, whose correction is ``solution``."""
-        scores = self.naive_bayes.scores_by_others(others, messages)
+    def _corrected_scores(self, solution: _Solution, others: TrainingSet, messages: Rows) -> LeftOut:
+        """Score ``messages`` by a model of ``others``, whose correction is ``solution``."""
+        scores, typicality = self.naive_bayes.scores_by_others(others, messages)
         problem = _make_problem(messages, offset_scale(scores.shape[1]) * scores)
-        return problem.scores(np.arange(len(scores)), solution.weights)
+        return LeftOut(problem.scores(np.arange(len(scores)), solution.weights), typicality)
 
     # -- on the store ----------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ def _select_trusted(store: Store, messages: Sequence[NewMessage]) -> list[int]:
 def _make_examples(store: Store, messages: Sequence[NewMessage]) -> list[HardExample]:
     """Return the messages as examples, with scores of naive Bayes alone and with the hashes of their tokens."""
     examples = []
-    for digest, label, counted, scores, _ in messages:
+    for digest, label, counted, scores, *_ in messages:
         hashes, classes = TokenArray.of(counted.tokens).hashes, sorted(scores)
         correction = store.weights(hashes, classes).sum(axis=1) * (UNIT / np.sqrt(max(len(hashes), 1)))
         offsets = {name: scores[name] - nats for name, nats in zip(classes, correction.tolist())}

@@ -16,6 +16,7 @@ import numpy as np
 from spamnb.counts.moments import Moments
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas import gaussian
+from spamnb.formulas.decision import log_ratios
 from spamnb.formulas.gaussian import Gaussians, QuadraticForm
 from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.priors import class_log_prior
@@ -62,7 +63,15 @@ class EmbeddedModel(Learner):
                 others = whole.plus(Moments.of(x[inside], y[inside], len(classes), diagonal), -1)
                 scores[inside] = self._fit_classes(others, classes).joint(x[inside])
         meta = {"dense_classes": list(classes)}
-        return Fit(training_set, scores, N_FOLDS, arrays=_name_arrays(whole), vectors=vectors, meta=meta)
+        return Fit(
+            training_set,
+            scores,
+            N_FOLDS,
+            typicality=log_ratios(scores),
+            arrays=_name_arrays(whole),
+            vectors=vectors,
+            meta=meta,
+        )
 
     # -- on the store ----------------------------------------------------------------------------------------
 
@@ -78,7 +87,7 @@ class EmbeddedModel(Learner):
             weights[:, start:stop] = gradient @ (factors[:, None] * vectors[model_rows.ids[start:stop]]).T
         scores = row_sums(weights, model_rows.indptr).T + form.constant[order]
         has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
-        return BatchScores(model_rows, scores, weights, has_evidence, lambda: softmax(scores))
+        return BatchScores(model_rows, scores, weights, log_ratios(scores), has_evidence, lambda: softmax(scores))
 
     def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
         names, sums = self._read_moments(store)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from spamnb.formulas.calibration import bins_by_class, histogram
+from spamnb.formulas.decision import KnownMail, in_units, sum_typicality
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store.records import MessageRecord
@@ -24,6 +25,7 @@ class BatchScores(NamedTuple):
     rows: Rows
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
+    typicality: np.ndarray  # (n, C) how typical each message is of each class (formulas/decision.py), in nats
     kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (formulas/pooling.py)
     uncalibrated: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
@@ -62,7 +64,15 @@ class NewMessage(NamedTuple):
     label: str
     counted: Rows
     scores: Mapping[str, float]  # by class, in nats; empty if the model has fewer than two classes
+    typicality: Mapping[str, float]  # by class, in nats; empty without ``scores``
     trust: float  # P(the label is right)
+
+
+class LeftOut(NamedTuple):
+    """Messages that were scored by a model without them."""
+
+    scores: np.ndarray  # (n, C) in nats; (0, C) if there is one class only
+    typicality: np.ndarray  # (n, C) how typical each message is of each class (formulas/decision.py), in nats
 
 
 class CorrectionFit(NamedTuple):
@@ -79,6 +89,7 @@ class NewestScores(NamedTuple):
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     rows: np.ndarray  # (m,) numbers of these messages among those of the training set
     scores: np.ndarray  # (m, C) nats
+    typicality: np.ndarray  # (m, C) nats
 
 
 class Fit(NamedTuple):
@@ -92,7 +103,8 @@ class Fit(NamedTuple):
     n_folds: int | None = None  # folds that were left out in turn; None: each message was left out by itself
     noise: float = 0.0  # estimated share of wrong labels
     doubtful: Rows | None = None  # messages whose labels are not trusted, over the same tokens
-    doubtful_scores: np.ndarray | None = None  # (m, C) scores of ``doubtful`` by a model of the learned messages
+    by_learned: LeftOut | None = None  # ``doubtful`` by a model of the learned messages
+    typicality: np.ndarray | None = None  # (n, C) of the messages, in nats; None without scores
     newest: NewestScores | None = None
     no_newest: str = ""  # why there is no ``newest``
     correction: CorrectionFit | None = None
@@ -116,6 +128,12 @@ class Fit(NamedTuple):
             scores[self.newest.rows] = self.newest.scores
         return histogram(scores, self.labels)
 
+    def known_typicality(self) -> np.ndarray:
+        """Return the sums (C, 2, 3) of the messages' typicality (formulas/decision.py)."""
+        if self.typicality is None:
+            return np.zeros((self.scores.shape[1], 2, len(KnownMail._fields)), np.int64)
+        return sum_typicality(self.typicality, self.labels)
+
 
 class Learner:
     """One kind of mail model: it computes scores from counts in the store, and updates its other parameters."""
@@ -127,8 +145,8 @@ class Learner:
         """Fit the model to a training set, and score each message by a model without it; use no file."""
         raise NotImplementedError
 
-    def scores_by_others(self, others: TrainingSet, messages: Rows) -> np.ndarray | None:
-        """Return scores (m, C) of ``messages`` by a model of ``others``, which have the same list of tokens.
+    def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut | None:
+        """Score ``messages`` by a model of ``others``, which have the same list of tokens.
 
         Return None if this model needs another training.
         """
@@ -144,7 +162,10 @@ class Learner:
         The counts already include the messages. ``noise`` is the share of wrong labels from which the trust in the
         labels was computed.
         """
-        return [MessageRecord(message.label, bins_by_class(message.scores)) for message in messages]
+        return [
+            MessageRecord(message.label, bins_by_class(message.scores), in_units(message.typicality))
+            for message in messages
+        ]
 
     def forget(self, store: Store, learned: MessageRecord, counted: Rows, digest: bytes) -> None:
         """Subtract a message from the parameters that are not counts. The counts still include the message."""

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.core.score import MAX_COUNT, ScoreModel
+from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
 from spamnb.counts.class_counts import ClassCounts, ClassTotals
 from spamnb.formulas.correction import UNIT
 from spamnb.formulas.naive_bayes import all_absent_log_probability
 from spamnb.formulas.pooling import kept_shares, pooling_parameters
 from spamnb.formulas.priors import class_log_prior
 from spamnb.formulas.softmax import softmax
-from spamnb.learners.learner import BatchScores, Fit, Learner
-from spamnb.reader.evidence import GROUPS
+from spamnb.learners.learner import BatchScores, Fit, Learner, LeftOut
+from spamnb.reader.evidence import GROUPS, N_WORD_GROUPS
 from spamnb.reader.rows import Rows
 from spamnb.store.store import Store
 
@@ -53,32 +53,36 @@ class NaiveBayes(Learner):
             intercepts = self._intercepts(pooling, totals, store.frequencies)
             return self._model(pooling, totals, counts, groups, intercepts, *correction)
 
-        scores, votes, weights, corrections = model(settings.pooling, *correction).score(*rows.cells, with_weights=True)
+        scores, typicality, votes, weights, corrections = model(settings.pooling, *correction).score(
+            *rows.cells, with_weights=True
+        )
         shares = kept_shares(votes, settings.pooling)
         return BatchScores(
-            rows, scores, weights.T, shares, lambda: softmax(model("sum").score(*rows.cells).scores),
+            rows, scores, weights.T, typicality, shares, lambda: softmax(model("sum").score(*rows.cells).scores),
             None if corrections is None else corrections.T,
         )  # fmt: skip
 
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
             # These scores are sums over all tokens of the vocabulary, also over tokens that a message does not have.
-            return Fit(training_set, self._scores_of_folds(training_set), N_FOLDS)
-        return Fit(training_set, self.leave_one_out_scores(training_set))
+            left_out, n_folds = self._leave_folds_out(training_set), N_FOLDS
+        else:
+            left_out, n_folds = self.leave_one_out(training_set), None
+        return Fit(training_set, left_out.scores, n_folds, typicality=left_out.typicality)
 
-    def leave_one_out_scores(self, training_set: TrainingSet) -> np.ndarray:
-        """Return left-out scores (n, C), in the order of the rows; (0, 1) if there is one class."""
+    def leave_one_out(self, training_set: TrainingSet) -> LeftOut:
+        """Score each message by the model without it, in the order of the rows."""
         counts = training_set.counts
         if len(counts.classes) < 2:
-            return np.zeros((0, len(counts.classes)))
+            return LeftOut(*np.zeros((2, 0, len(counts.classes))))
         pooling, totals, classes = self.settings.pooling, counts.totals(), len(counts.classes)
         groups = np.where(counts.document_frequency() == 1, np.int8(-1), training_set.tokens.groups)
         log_priors = [self._log_prior(each) for each in totals.documents - np.eye(classes, dtype=np.int64)]
         intercepts = np.array(log_priors) if pooling == "sum" else np.zeros((classes, classes))
         model = self._model(pooling, totals, self._count_table(counts), groups, intercepts)
-        return _score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels).scores)
+        return _score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels))
 
-    def scores_by_others(self, others: TrainingSet, messages: Rows) -> np.ndarray:
+    def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut:
         counts, totals = others.counts, others.counts.totals()
         groups = np.where(counts.document_frequency() == 0, np.int8(-1), messages.tokens.groups)
 
@@ -87,18 +91,19 @@ class NaiveBayes(Learner):
 
         intercepts = self._intercepts(self.settings.pooling, totals, frequencies)
         model = self._model(self.settings.pooling, totals, self._count_table(counts), groups, intercepts)
-        return _score_messages(messages, lambda batch: model.score(*batch.cells).scores)
+        return _score_messages(messages, lambda batch: model.score(*batch.cells))
 
-    def _scores_of_folds(self, training_set: TrainingSet) -> np.ndarray:
-        """Return scores (n, C) of all messages by the messages of the other folds; (0, 1) if there is one class."""
+    def _leave_folds_out(self, training_set: TrainingSet) -> LeftOut:
+        """Score each message by the messages of the other folds."""
         fold = training_set.stratified_folds(N_FOLDS)
-        scores = np.zeros((len(fold), len(training_set.counts.classes)))
-        if scores.shape[1] < 2:
-            return scores[:0]
+        left_out = LeftOut(*np.zeros((2, len(fold), len(training_set.counts.classes))))
+        if left_out.scores.shape[1] < 2:
+            return LeftOut(*(values[:0] for values in left_out))
         for f in range(N_FOLDS):
             others, messages = training_set.split(fold == f)
-            scores[fold == f] = self.scores_by_others(others, messages)
-        return scores
+            for values, of_fold in zip(left_out, self.scores_by_others(others, messages)):
+                values[fold == f] = of_fold
+        return left_out
 
     def _count_table(self, counts: ClassCounts) -> np.ndarray:
         """Return counts by token and class, (V, C): of occurrences in a multinomial model, of messages in the others.
@@ -118,7 +123,7 @@ class NaiveBayes(Learner):
         """Return the model of tokens with ``counts`` (V, C) and ``groups`` (V,), −1 for tokens that are not in it."""
         class_sums = totals.occurrences if self.settings.model_type == "multinomial" else totals.document_counts
         return ScoreModel(
-            pooling_parameters(pooling), len(GROUPS), self.settings.model_type, self.settings.alpha,
+            pooling_parameters(pooling), len(GROUPS), N_WORD_GROUPS, self.settings.model_type, self.settings.alpha,
             totals.vocabulary_size, counts, groups,
             np.ascontiguousarray(totals.documents), np.ascontiguousarray(class_sums), intercepts,
             self.settings.spam_column(totals.classes), *correction,
@@ -144,13 +149,14 @@ class NaiveBayes(Learner):
         return log_prior[None]
 
 
-def _score_messages(rows: Rows, score: Callable[[Rows], np.ndarray]) -> np.ndarray:
+def _score_messages(rows: Rows, score: Callable[[Rows], Scores]) -> LeftOut:
     """Score labelled messages in threads, because C and numpy run without the GIL."""
     from concurrent.futures import ThreadPoolExecutor  # only training needs this import
 
-    def score_batch(first: int) -> np.ndarray:
+    def score_batch(first: int) -> Scores:
         return score(rows.take(slice(first, first + BATCH_MESSAGES)).packed())
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
-        scores = executor.map(score_batch, range(0, len(rows), BATCH_MESSAGES))
-        return np.concatenate([np.zeros((0, len(rows.classes))), *scores])
+        results = executor.map(score_batch, range(0, len(rows), BATCH_MESSAGES))
+        parts = [LeftOut(*np.zeros((2, 0, len(rows.classes)))), *(result[:2] for result in results)]
+        return LeftOut(*map(np.concatenate, zip(*parts)))

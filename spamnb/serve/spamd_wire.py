@@ -45,7 +45,7 @@ class SpamdWire:
         r"""Return the reply to CHECK, SYMBOLS, REPORT, REPORT_IFSPAM, HEADERS and PROCESS.
 
         >>> import numpy as np
-        >>> classification = Classification("spam", {}, {}, 4.4, [], np.zeros(2), True, (), threshold=2.2)
+        >>> classification = Classification("spam", {}, {}, 4.4, [], np.zeros(2), "", (), threshold=2.2)
         >>> SpamdWire().verdict_reply(Request("CHECK"), classification, b"")
         b'SPAMD/1.1 0 EX_OK\r\nSpam: True ; 10.0 / 5.0\r\n\r\n'
         """

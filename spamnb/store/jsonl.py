@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from spamnb.store.cells import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.database import MAX_SUM, int_up_to
 from spamnb.store.records import MessageRecord, check_correction
 from spamnb.store.snapshot import Snapshot, read_snapshot
-from spamnb.store.state import MAX_CLASSES, NOISE
+from spamnb.store.state import MAX_CLASSES, NOISE, TYPICALITY_SHAPE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, decompress
 
@@ -40,11 +41,13 @@ def export(store: Store, with_stored: bool = False) -> Iterator[str]:
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
     used_classes = {names[c] for c in np.unique(cells.label)}
     used_classes |= {name for _, learned in messages for name in learned.contribution}
-    for name, documents, histogram in sorted(zip(names, snapshot.documents.tolist(), snapshot.histogram)):
+    rows = zip(names, snapshot.documents.tolist(), snapshot.histogram, snapshot.typicality.tolist())
+    for name, documents, histogram, typicality in sorted(rows, key=itemgetter(0)):
         if documents or histogram.any() or name in used_classes:
             bins = np.nonzero(histogram)  # a row of the export: [0 (the class) or 1 (others), bin, messages]
             calibration = np.stack([*bins, histogram[bins]], axis=1).tolist()
-            yield json_line({"class": name, "documents": documents, "calibration": calibration})
+            facts = {"class": name, "documents": documents, "calibration": calibration, "typicality": typicality}
+            yield json_line(facts)
     facts_of_token: list[dict[str, dict[str, Any]]] = [{"counts": {}} for _ in tokens]
     for j, c, figures in zip(cells.token.tolist(), cells.label.tolist(), cells.figures.T.tolist()):
         if figures[DOCUMENTS]:
@@ -81,6 +84,7 @@ class _Parser:
     def __init__(self) -> None:
         self.documents: dict[str, int] = {}
         self.histograms: dict[str, np.ndarray] = {}
+        self.typicality: dict[str, np.ndarray] = {}
         self.tokens: list[str] = []
         self.cells: list[tuple[int, int]] = []  # the numbers of the token and of the class of each cell
         self.figures: list[tuple[int, int, int]] = []  # documents, occurrences and weight of each cell
@@ -134,6 +138,7 @@ class _Parser:
         for others, bin_, n in record["calibration"]:
             histogram[others, bin_] = n
         self.histograms[name] = histogram
+        self.typicality[name] = np.array(record["typicality"], np.int64).reshape(TYPICALITY_SHAPE)
 
     def _parse_token(self, record: dict[str, Any]) -> None:
         token, index = record["token"], len(self.tokens)
@@ -170,6 +175,7 @@ class _Parser:
             Block(tokens, Cells.sum(positions[token], label, figures), vectors),
             self.messages,
             np.array([*self.histograms.values()], np.int64).reshape(-1, 2, BINS),
+            np.array([*self.typicality.values()], np.int64).reshape(-1, *TYPICALITY_SHAPE),
             self.arrays,
             self.stored,
         )

@@ -15,7 +15,7 @@ from spamnb.store.buckets import VECTOR, Block
 from spamnb.store.cells import Cells
 from spamnb.store.records import MessageRecord
 from spamnb.store.snapshot import Snapshot
-from spamnb.store.state import SHARED
+from spamnb.store.state import SHARED, TYPICALITY_SHAPE
 
 # Keys of table meta that must be equal: the settings, or the shared model of users' files.
 _EQUAL_KEYS = (SHARED, *Settings().as_meta())
@@ -37,7 +37,7 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
         classes = {**earlier, **learned.contribution}
         contribution = {name: earlier.get(name, 0) + learned.contribution.get(name, 0) for name in classes}
         # The sum has no hard examples, so it has no changes of hard examples.
-        messages[digest] = MessageRecord(learned.label, learned.bins, contribution)
+        messages[digest] = MessageRecord(learned.label, learned.bins, learned.typicality, contribution)
     return _sum(models, messages), repeated
 
 
@@ -59,9 +59,11 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Sna
     numbers = [np.array([classes.index(name) for name in snapshot.classes], np.intp) for snapshot in models]
     documents = np.zeros(len(classes), np.int64)
     histogram = np.zeros((len(classes), 2, BINS), np.int64)
+    typicality = np.zeros((len(classes), *TYPICALITY_SHAPE), np.int64)
     for snapshot, number in zip(models, numbers):
         documents[number] += snapshot.documents
         histogram[number] += snapshot.histogram
+        typicality[number] += snapshot.typicality
     cells = Cells.sum(
         np.concatenate([index[snapshot.block.cells.token] for snapshot, index in zip(models, indices)]),
         np.concatenate([number[snapshot.block.cells.label] for snapshot, number in zip(models, numbers)]),
@@ -76,5 +78,6 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Sna
         Block(tokens, cells, np.zeros((len(tokens), 0), VECTOR)),
         sorted(messages.items()),
         histogram,
+        typicality,
         stored=sorted(stored.values(), key=attrgetter("taught_at")),
     )

@@ -7,6 +7,7 @@ is then one less. A number has 7 bits per byte, the lowest first, and its last b
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,16 +18,25 @@ from spamnb.errors import Damaged
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.buckets import TABLE, VECTOR, Block, write_blocks
 from spamnb.store.cells import Cells
+from spamnb.store.database import parse_json
 from spamnb.store.snapshot import atomic_replace, read_snapshot
-from spamnb.store.state import SHARED
-from spamnb.store.store import OLD_FORMAT, SCHEMA, Store
+from spamnb.store.state import NO_TYPICALITY, SHARED
+from spamnb.store.store import CLASSES, OLD_FORMAT, SCHEMA, Store
 
-_OLD_TABLE = (
+_OLD_TOKENS = (
     "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
     " vector BLOB)"
 )
-# Tables that are the same in both formats, with the number of their columns.
-_COPIED = {"meta": 3, "classes": 9, "messages": 3, "kept_lessons": 5, "hard": 5}
+_OLD_CLASSES = CLASSES.replace(" typicality BLOB NOT NULL,", "")
+# The columns of the other tables in the old format. Its messages have no typicality, so no mail is called spam until
+# the model is trained again.
+_COPIED = {
+    "meta": "key, value, content",
+    "classes": "id, name, documents, document_counts, occurrences, calibration, slope, intercept, knee",
+    "messages": "digest, class, facts",
+    "kept_lessons": "position, digest, class, taught_at, message",
+    "hard": "sequence, digest, class, offsets, hashes",
+}
 _MAX_BYTES = 5  # of a number: enough for 32 bits and a sign
 
 
@@ -48,12 +58,16 @@ def rewrite_old_model(path: Path) -> bool:
 def _copy(old: Store, new: Store) -> None:
     """Copy the content of an old model into a new store."""
     statements = old.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
-    if {statement for (statement,) in statements} != {*SCHEMA, _OLD_TABLE} - {TABLE}:
+    if {statement for (statement,) in statements} != {*SCHEMA, _OLD_TOKENS, _OLD_CLASSES} - {TABLE, CLASSES}:
         raise Damaged("other tables, views, triggers or indexes than a model's")
-    for table, n_columns in _COPIED.items():
-        rows = old.execute(f"SELECT * FROM {table}")  # noqa: S608
+    for table, columns in _COPIED.items():
+        rows = iter(old.execute(f"SELECT {columns} FROM {table}"))  # noqa: S608
+        if table == "messages":
+            rows = ((digest, number, _add_typicality(facts)) for digest, number, facts in rows)
         new.execute(f"DELETE FROM {table}")  # noqa: S608
-        new.executemany(f"INSERT INTO {table} VALUES (?{', ?' * (n_columns - 1)})", rows)  # noqa: S608
+        added, values = ("", "") if table != "classes" else (", typicality", f", zeroblob({NO_TYPICALITY.nbytes})")
+        marks = ", ".join("?" * (columns.count(",") + 1))
+        new.executemany(f"INSERT INTO {table} ({columns}{added}) VALUES ({marks}{values})", rows)  # noqa: S608
     new.drop_cache()
     meta = {SHARED if key == "base" else key: value for key, value in new.state.meta.items() if key != "prior"}
     for key in ("tokens", "loss"):  # settings that were in dictionaries
@@ -64,6 +78,14 @@ def _copy(old: Store, new: Store) -> None:
     (classes,) = new.execute("SELECT count(*) FROM classes").fetchone()
     write_blocks(new, _read_blocks(old, classes))
     new.drop_cache()
+
+
+def _add_typicality(facts: Any) -> Any:
+    """Return the facts of a message with a typicality of 0 for each class that has its bin; other facts unchanged."""
+    values = parse_json("messages", "facts", facts) if facts is not None else None
+    if not isinstance(values, dict) or not isinstance(values.get("bins"), dict):
+        return facts
+    return json.dumps({**values, "typicality": dict.fromkeys(values["bins"], 0)})
 
 
 def _read_blocks(old: Store, classes: int) -> Iterator[Block]:

@@ -43,6 +43,7 @@ class Snapshot(NamedTuple):
     block: Block  # all tokens: sums of training and of the messages learned since
     messages: Sequence[tuple[bytes, MessageRecord]]  # by digest
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
+    typicality: np.ndarray  # (C, 2, 3) sums of messages of each class, and of others (formulas/decision.py)
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     stored: Sequence[StoredMessage] = ()  # learned messages, whole; the oldest first
 
@@ -54,7 +55,15 @@ class Snapshot(NamedTuple):
 
 def write_snapshot(store: Store, snapshot: Snapshot) -> None:
     """Write the content into a new, empty store."""
-    write_sums(store, snapshot.meta, snapshot.classes, snapshot.documents, snapshot.histogram, [snapshot.block])
+    write_sums(
+        store,
+        snapshot.meta,
+        snapshot.classes,
+        snapshot.documents,
+        snapshot.histogram,
+        snapshot.typicality,
+        [snapshot.block],
+    )
     with store.writing():
         write_messages(store, snapshot.messages)
         put_arrays(store, snapshot.arrays)
@@ -68,6 +77,7 @@ def write_sums(
     classes: Sequence[str],
     documents: np.ndarray,
     histogram: np.ndarray,
+    typicality: np.ndarray,
     blocks: Iterable[Block],
 ) -> None:
     """Write the classes and their sums into a new, empty store.
@@ -85,12 +95,15 @@ def write_sums(
             sums += np.stack([cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)])
             yield block
 
-    blobs = [class_histogram.tobytes() for class_histogram in histogram.astype(HISTOGRAM)]
-    update = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
+    blobs = [[each.tobytes() for each in sums_.astype(HISTOGRAM)] for sums_ in (histogram, typicality)]
+    update = (
+        "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, typicality = ?"
+        " WHERE id = ?"
+    )
     with store.writing():
         write_blocks(store, add_up())
         numbers = map(store.class_id, classes)
-        store.executemany(update, list(zip(documents.tolist(), *sums.tolist(), blobs, numbers)))
+        store.executemany(update, list(zip(documents.tolist(), *sums.tolist(), *blobs, numbers)))
         store.put_meta({**meta, SIZE: size, NOISE: PRIOR_NOISE})
         store.drop_cache()
 
@@ -118,7 +131,7 @@ def read_sums(store: Store) -> Snapshot:
         )
         if not is_equal or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
             raise Damaged("sums of tokens that differ from the sums in table classes")
-        return Snapshot(store.state.meta, classes, sums[:, 0], block, [], store.state.histogram)
+        return Snapshot(store.state.meta, classes, sums[:, 0], block, [], store.state.histogram, store.state.typicality)
 
 
 def read_snapshot(store: Store) -> Snapshot:

@@ -14,6 +14,7 @@ from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import Damaged
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.calibration import fit as fit_calibration
+from spamnb.formulas.decision import KnownMail
 from spamnb.store.cells import MAX_COUNT
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
 
@@ -26,6 +27,9 @@ SHARED = "shared_model"  # in table meta of a user's file, the path of the model
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#learned-messages-of-a-user
+TYPICALITY_SHAPE = 2, len(KnownMail._fields)  # of a class: its own messages, and all others
+NO_TYPICALITY = np.zeros(TYPICALITY_SHAPE, HISTOGRAM)
+MAX_TYPICALITY = 1 << 40  # units of a message: some 10⁷ nats
 _MAX_PARAMETER = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
 
 
@@ -37,6 +41,7 @@ class State:
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) messages, and sums over all tokens of document counts and of occurrences
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and all others
+    typicality: np.ndarray  # (C, 2, 3) KnownMail of each class, and of all others (formulas/decision.py)
     curves: np.ndarray | None  # (C, 3) slope, intercept and knee as written; None after a change
     cache: dict[str, Any] = field(default_factory=dict)  # arrays that were read in this state
 
@@ -50,10 +55,10 @@ class State:
         if len(rows) > MAX_META:
             raise Damaged(f"table meta has more than {MAX_META} rows")
         meta = {key: parse_json("meta", key, value) for key, value in rows}
-        columns = "name, id, calibration, documents, document_counts, occurrences, slope, intercept, knee"
+        columns = "name, id, calibration, typicality, documents, document_counts, occurrences, slope, intercept, knee"
         classes = checked_rows(
             "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
-            id=int_up_to(MAX_CLASSES - 1), calibration=bytes, documents=int_up_to(MAX_COUNT),
+            id=int_up_to(MAX_CLASSES - 1), calibration=bytes, typicality=bytes, documents=int_up_to(MAX_COUNT),
             document_counts=int_up_to(MAX_SUM), occurrences=int_up_to(MAX_SUM), slope=_is_parameter,
             intercept=_is_parameter, knee=_is_knee,
         )  # fmt: skip
@@ -64,13 +69,14 @@ class State:
             raise Damaged(f"{SIZE} in table meta: {size!r}")
         if not (type(noise) is float and 0 <= noise < 1):
             raise Damaged(f"{NOISE} in table meta: {noise!a:.40}")
-        sums = np.array([row[3:6] for row in classes], np.int64).reshape(-1, 3)
+        sums = np.array([row[4:7] for row in classes], np.int64).reshape(-1, 3)
         documents, document_counts, occurrences = sums.T
         if (document_counts > documents * float(size)).any() or (document_counts > occurrences).any():
             raise Damaged("figures in table classes that do not fit together")
-        curves = np.array([row[6:] for row in classes]).reshape(-1, 3)
+        curves = np.array([row[7:] for row in classes]).reshape(-1, 3)
         histogram = _parse_histograms([row[2] for row in classes])
-        return cls(meta, {row[0]: row[1] for row in classes}, sums, histogram, curves)
+        typicality = _parse_typicality([row[3] for row in classes])
+        return cls(meta, {row[0]: row[1] for row in classes}, sums, histogram, typicality, curves)
 
     @cached_property
     def nonempty_classes(self) -> np.ndarray:
@@ -108,6 +114,7 @@ class State:
             {**self.class_ids, name: len(self.class_ids)},
             np.concatenate([self.sums, np.zeros((1, 3), np.int64)]),
             np.concatenate([self.histogram, np.zeros((1, 2, BINS), HISTOGRAM)]),
+            np.concatenate([self.typicality, NO_TYPICALITY[None]]),
             None,
         )
 
@@ -116,17 +123,20 @@ class State:
         sums = self.sums.copy()
         sums[number] += change
         meta = {**self.meta, SIZE: self.meta[SIZE] + new_tokens} if new_tokens else self.meta
-        return State(meta, self.class_ids, sums, self.histogram, None)
+        return State(meta, self.class_ids, sums, self.histogram, self.typicality, None)
 
-    def with_scores(self, label: str, bins: Mapping[str, int], sign: int) -> State:
-        """Return the state with a scored message added to the calibration, or subtracted, by its bin of each class.
+    def with_scores(
+        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, judged: bool
+    ) -> State:
+        """Return the state with a scored message added to the sums of scored messages, or subtracted, by class.
 
         A message of training may be subtracted with another score than it was added with, so a bin can be below 0.
         """
-        histogram = self.histogram.copy()
+        histogram, sums = self.histogram.copy(), self.typicality.copy()
         for name, bin_ in bins.items():
             histogram[self.class_ids[name], int(name != label), bin_] += sign
-        return State(self.meta, self.class_ids, self.sums, histogram, None)
+            sums[self.class_ids[name], int(name != label)] += np.multiply((1, typicality[name], int(judged)), sign)
+        return State(self.meta, self.class_ids, self.sums, histogram, sums, None)
 
     @cached_property
     def learned_message_weight(self) -> int:
@@ -146,9 +156,11 @@ class State:
         sums, histogram = extended.sums.copy(), extended.histogram.copy()
         sums[numbers] += weight * self.sums
         histogram[numbers] += weight * self.histogram
+        typicality = extended.typicality.copy()
+        typicality[numbers] += np.array((weight, weight, 1)) * self.typicality  # the weight makes no more arrive
         size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
         meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}
-        combined = State(meta, extended.class_ids, sums, histogram, None)
+        combined = State(meta, extended.class_ids, sums, histogram, typicality, None)
         has_same_classes = combined.totals.classes == shared.totals.classes
         return replace(combined, curves=shared.fitted_curves) if has_same_classes else combined
 
@@ -161,11 +173,12 @@ class State:
 
     def write(self, database: Database) -> None:
         """Write the classes' sums and curves, and the number of tokens."""
-        rows = zip(self.sums.tolist(), self.histogram.astype(HISTOGRAM), self.fitted_curves.tolist())
+        blobs = [[each.tobytes() for each in sums.astype(HISTOGRAM)] for sums in (self.histogram, self.typicality)]
+        rows = zip(self.sums.tolist(), *blobs, self.fitted_curves.tolist())
         database.executemany(
-            "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, slope = ?,"
-            " intercept = ?, knee = ? WHERE id = ?",
-            [(*sums, histogram.tobytes(), *curve, c) for c, (sums, histogram, curve) in enumerate(rows)],
+            "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, typicality = ?,"
+            " slope = ?, intercept = ?, knee = ? WHERE id = ?",
+            [(*sums, *blobs_of_class, *curve, c) for c, (sums, *blobs_of_class, curve) in enumerate(rows)],
         )
         figures = ((repr(self.meta[SIZE]), SIZE), (repr(float(self.calibration.noise)), NOISE))
         database.executemany("UPDATE meta SET value = ? WHERE key = ?", figures)
@@ -179,6 +192,16 @@ def _is_parameter(value: Any) -> bool:
 def _is_knee(value: Any) -> bool:
     """Return whether a value can be a knee. It is at least 1 nat, and 1 for infinitely many messages."""
     return _is_parameter(value) and value >= 1
+
+
+def _parse_typicality(blobs: list[bytes]) -> np.ndarray:
+    """Return the sums of typicality of the classes, (C, 2, 3)."""
+    if any(len(blob) != NO_TYPICALITY.nbytes for blob in blobs):
+        raise Damaged("truncated typicality in table classes")
+    sums = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, *TYPICALITY_SHAPE).copy()
+    if (np.abs(sums) > (MAX_COUNT, MAX_SUM, MAX_COUNT)).any():
+        raise Damaged("sums of typicality in table classes that are too large")
+    return sums
 
 
 def _parse_histograms(blobs: list[bytes]) -> np.ndarray:

@@ -40,17 +40,20 @@ from spamnb.shown_text import escape
 from spamnb.store.buckets import TABLE, Block, find_sorted, read_block, read_cells, read_vectors
 from spamnb.store.cells import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.database import APPLICATION_ID, Database
-from spamnb.store.state import HISTOGRAM, MAX_CLASSES, NO_CURVE, NOISE, SHARED, SIZE, State
+from spamnb.store.state import HISTOGRAM, MAX_CLASSES, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, State
 from spamnb.store.token_table import TokenTable
 
 FORMAT = 10  # raised when the tables change, and when the same sums give other scores
 OLD_FORMAT = 9  # which ``upgrade`` rewrites (old_models.py)
 PAGE_BYTES = 1024  # learning a message writes some 350 pages of any size; with 4,096 bytes it takes 1.5 times as long
+CLASSES = (
+    "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
+    " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL,"
+    " typicality BLOB NOT NULL, slope REAL NOT NULL, intercept REAL NOT NULL, knee REAL NOT NULL)"
+)
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
-    "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
-    " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL, slope REAL NOT NULL,"
-    " intercept REAL NOT NULL, knee REAL NOT NULL)",
+    CLASSES,
     TABLE,
     "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, facts TEXT) WITHOUT ROWID",
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
@@ -293,8 +296,8 @@ class Store(Database):
         except ValueError as error:
             raise SpamnbError(f"{self.path}: {error}") from None
         self.write_changes()
-        row = number, name, np.zeros((2, BINS), HISTOGRAM).tobytes(), *NO_CURVE
-        self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?)", row)
+        row = number, name, np.zeros((2, BINS), HISTOGRAM).tobytes(), NO_TYPICALITY.tobytes(), *NO_CURVE
+        self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?, ?)", row)
         self._set_state(self.state.with_class(name))
         self._rows = self._frequencies = None  # they lack the new class
         return number
@@ -309,13 +312,23 @@ class Store(Database):
         with self.reading():
             return self.combined.calibration
 
-    def count_scores(self, label: str, bins: Mapping[str, int], sign: int) -> None:
-        """Add a scored message of a class to the calibration, or subtract it, by its bin of each class."""
+    def typicality(self) -> np.ndarray:
+        """Return the sums of typicality (C, 2, 3) of the classes with messages, in the order of their names."""
+        with self.reading():
+            return self.combined.typicality[self.combined.nonempty_classes]
+
+    def count_scores(
+        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, judged: bool
+    ) -> None:
+        """Add a scored message of a class to the sums of scored messages, or subtract it.
+
+        ``bins`` and ``typicality`` are by class. ``judged`` says whether the message was classified and then learned.
+        """
         if bins:
             with self.writing():
                 for name in bins:
                     self.class_id(name)
-                self._set_state(self.state.with_scores(label, bins, sign))
+                self._set_state(self.state.with_scores(label, bins, typicality, sign, judged))
 
     # -- tokens ----------------------------------------------------------------------------------------------
 

@@ -70,11 +70,17 @@ def test_an_address_is_told_once() -> None:
     assert brief.count("example.org") == 1 and "passed through relay.example.org\n" in brief
 
 
-def test_what_can_be_said_of_few_messages_of_one_class_and_without_evidence() -> None:
-    few = "  the model has learned too few messages, so these probabilities are inexact"
-    assert few in told(make_model(mail(9)), message("spam", 70), 5)
-    assert make_model(mail(9)).classify(message("spam", 70)).verdict == "unsure", "as README.md says"
-    assert few not in told(make_model(mail(30)), message("spam", 70), 5)
+def test_why_a_message_is_unsure_is_told() -> None:
+    """Of 330 messages 300 are spam, so a message of which nothing is known is likely spam."""
+    messages = [(label, message(label, n)) for label, count in (("ham", 30), ("spam", 300)) for n in range(count)]
+    with make_model(messages) as classifier:
+        unknown = classifier.classify(b"\n\nzyzzyva")
+        assert (unknown.verdict, unknown.doubt) == ("unsure", "the model knows next to nothing of it")
+        assert unknown.probabilities["spam"] > 0.9
+        assert f"  {unknown.doubt}" in told(classifier, b"\n\nzyzzyva", 5)
+
+
+def test_what_can_be_said_of_one_class_and_without_evidence() -> None:
     one = make_model([("ham", message("ham", n)) for n in range(3)])
     said = "  the model has learned only class 'ham'; 'spamnb learn' adds messages of another class"
     assert told(one, message("ham", 70), 3) == ["verdict: unsure", said]

@@ -91,7 +91,7 @@ def test_classify_text_json_csv(model: Path, folder: Path) -> None:
     lines = output_of("classify", "-m", model, "--format", "json", "--explain", "2", folder / "ham").splitlines()
     record = json.loads(lines[0])
     assert len(lines) == 60
-    assert set(record) == {"source", "verdict", "probabilities", "log_odds", "uncalibrated", "evidence"}
+    assert set(record) == {"source", "verdict", "probabilities", "log_odds", "doubt", "uncalibrated", "evidence"}
     assert (record["verdict"], len(record["evidence"])) == ("ham", 2)
     for workers in (1, 2):
         asked = output_of("classify", "-m", model, "--format", "csv", "--workers", workers, folder / "ham")

@@ -25,7 +25,7 @@ from spamnb.settings import Settings
 KINDS = ("bernoulli", "corrected", "lda")
 COLUMNS = {
     "meta": ["key", "value", "content"],
-    "classes": "id name documents document_counts occurrences calibration slope intercept knee".split(),
+    "classes": "id name documents document_counts occurrences calibration typicality slope intercept knee".split(),
     "tokens": "bucket hashes places labels documents further weights lengths texts vectors".split(),
     "messages": ["digest", "class", "facts"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],

@@ -15,11 +15,9 @@ from spamnb.formulas import calibration
 from spamnb.formulas.calibration import (
     _BIN_MARGINS,
     _PRIOR_MARGIN,
-    MIN_MESSAGES,
     Calibration,
     _bins,
     fit,
-    has_enough_messages,
     histogram,
     label_trust,
 )
@@ -163,16 +161,6 @@ def test_many_classes() -> None:
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert (p.argmax(axis=1) == scores[3000:].argmax(axis=1)).mean() > 0.97
     assert expected_calibration_error(reliability_table(y[3000:], p)) < 4
-
-
-def test_good_mail_counts_as_a_whole_so_one_message_of_a_third_class_makes_no_spam_unsure() -> None:
-    assert has_enough_messages(np.array([400, 1, 30]), spam=2)
-    assert not has_enough_messages(np.array([400, 1, 30]))
-    assert not has_enough_messages(np.array([400, 1, 30]), spam=1)
-    assert not has_enough_messages(np.array([5, 4, 30]), spam=2)
-    few = MIN_MESSAGES - 1
-    for documents, enough in (([few + 1, few + 1], True), ([few, 900], False), ([900], False), ([], False)):
-        assert has_enough_messages(np.array(documents, int)) == enough
 
 
 def test_each_score_of_a_class_that_was_mostly_learned_without_scores_moves_the_border_a_little() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 from scipy.stats import entropy
 
 from spamnb.core.score import EVENT_MODELS, ScoreModel, Scores
@@ -21,7 +22,7 @@ from spamnb.formulas.pooling import (
     pooling_parameters,
 )
 
-TOKENS, N_GROUPS = 12, 3
+TOKENS, N_GROUPS, N_WORD_GROUPS = 12, 3, 2
 ALPHA, SCALE, UNIT = 0.3, 2.5, 2.0**-10
 GROUPS = np.arange(TOKENS) % N_GROUPS
 
@@ -73,8 +74,20 @@ def count(case: Case, messages: Sequence[Message]) -> tuple[np.ndarray, np.ndarr
     return counts, frequency, np.bincount([each.label for each in messages], minlength=case.classes)
 
 
-def score_by_formula(case: Case, message: Message, others: Sequence[Message]) -> tuple[np.ndarray, float, np.ndarray]:
-    """Return the scores (C,), the votes, and the correction's part of the scores, by a model of ``others``."""
+def log_mean(log_likelihoods: np.ndarray) -> float:
+    """Return the logarithm of the mean likelihood."""
+    return float(logsumexp(log_likelihoods) - np.log(len(log_likelihoods)))
+
+
+class Expected(NamedTuple):
+    scores: np.ndarray  # (C,)
+    typicality: np.ndarray  # (C,)
+    votes: float
+    correction: np.ndarray  # (C,) the correction's part of the scores
+
+
+def score_by_formula(case: Case, message: Message, others: Sequence[Message]) -> Expected:
+    """Score a message by a model of ``others``."""
     counts, frequency, documents = count(case, others)
     if case.event_model == "bernoulli":
         log_p = token_log_odds(counts.T, documents, ALPHA)
@@ -82,6 +95,7 @@ def score_by_formula(case: Case, message: Message, others: Sequence[Message]) ->
         log_p = token_log_probability(counts.T, counts.sum(axis=0), ALPHA * np.count_nonzero(frequency), ALPHA)
     scores, correction = np.zeros(case.classes), np.zeros(case.classes)
     above, weights = np.zeros((N_GROUPS, case.classes)), np.zeros(N_GROUPS)
+    ratios = np.zeros((N_GROUPS, case.classes))  # the sums by group of what the typicality is the mean of
     for token, occurrences in zip(message.ids, message.occurrences):
         if not frequency[token]:
             continue
@@ -91,17 +105,23 @@ def score_by_formula(case: Case, message: Message, others: Sequence[Message]) ->
         if case.pooling == "sum":
             scores += repeats * log_likelihoods
             weights[GROUPS[token]] += repeats
+            ratios[GROUPS[token]] += repeats * (log_likelihoods - log_mean(log_likelihoods))
         elif case.classes > 1:
             q = np.exp(log_likelihoods - log_likelihoods.max())
             information = 1 - entropy(q / q.sum()) / np.log(case.classes)
             weight = repeats * max(information, 0) ** INFORMATION_EXPONENT
             above[GROUPS[token]] += weight * (log_likelihoods - log_likelihoods.mean())
             weights[GROUPS[token]] += weight
+            ratios[GROUPS[token]] += weight * (log_likelihoods - log_mean(log_likelihoods))
     group_votes = weights**GROUP_EXPONENT
+    ratios[N_WORD_GROUPS:] = 0
+    typicality = ratios.sum(axis=0) / max(weights[:N_WORD_GROUPS].sum(), 1)
     if case.pooling == "mean":
         means = above / np.where(weights, weights, 1)[:, None]
         scores = group_votes @ means / (PRIOR_WEIGHT + group_votes.sum())
-    return SCALE * scores + correction, group_votes.sum(), correction
+        ratios /= np.where(weights, weights, 1)[:, None]
+        typicality = group_votes @ ratios / (PRIOR_WEIGHT + group_votes.sum())
+    return Expected(SCALE * scores + correction, typicality, group_votes.sum(), correction)
 
 
 def score_in_c(
@@ -114,8 +134,9 @@ def score_in_c(
     counts, frequency, documents = count(case, case.learned)
     bounds = np.cumsum([0, *(len(each.ids) for each in messages)])
     return ScoreModel(
-        pooling_parameters(case.pooling), N_GROUPS, case.event_model, ALPHA, int(np.count_nonzero(frequency)),
-        counts.astype(np.uint32), np.where(frequency > are_learned, GROUPS, -1).astype(np.int8), documents,
+        pooling_parameters(case.pooling), N_GROUPS, N_WORD_GROUPS, case.event_model, ALPHA,
+        int(np.count_nonzero(frequency)), counts.astype(np.uint32),
+        np.where(frequency > are_learned, GROUPS, -1).astype(np.int8), documents,
         counts.sum(axis=0), case.intercepts[:-1] if are_learned else case.intercepts[-1:],
         spam, case.corrections, SCALE, UNIT,
     ).score(
@@ -129,13 +150,14 @@ def score_in_c(
 @given(case=CASES)
 def test_scores_are_their_formulas_by_a_model_of_the_other_messages(case: Case, are_learned: bool) -> None:
     messages = case.learned if are_learned else case.new
-    scores, votes, weights, corrections = score_in_c(case, messages, are_learned)
+    scores, typicality, votes, weights, corrections = score_in_c(case, messages, are_learned)
     begin = 0
     for i, message in enumerate(messages):
         others = [each for each in case.learned if each is not message]
-        expected, expected_votes, correction = score_by_formula(case, message, others)
+        expected, expected_typicality, expected_votes, correction = score_by_formula(case, message, others)
         intercepts = case.intercepts[message.label if are_learned else -1]
         np.testing.assert_allclose(scores[i], expected + intercepts, atol=1e-9)
+        np.testing.assert_allclose(typicality[i], expected_typicality, atol=1e-9)
         assert votes[i] == pytest.approx(expected_votes, abs=1e-9)
         cells = slice(begin, begin := begin + len(message.ids))
         np.testing.assert_allclose(weights[cells].sum(axis=0), expected, atol=1e-9)
@@ -224,7 +246,7 @@ ROWS = {
 def score_changed(**changes: Any) -> Scores:
     model = {name: changes.get(name, value) for name, value in MODEL.items()}
     rows = {name: changes.get(name, value) for name, value in ROWS.items()}
-    return ScoreModel(pooling_parameters("mean"), 1, "boolean", 1.0, 3, **model).score(**rows)
+    return ScoreModel(pooling_parameters("mean"), 1, 1, "boolean", 1.0, 3, **model).score(**rows)
 
 
 @pytest.mark.parametrize(
@@ -263,4 +285,4 @@ def test_arrays_that_do_not_fit_are_refused(changes: dict[str, np.ndarray]) -> N
 
 def test_an_exponent_that_is_no_number_of_halves_is_refused() -> None:
     with pytest.raises(ValueError, match="halves"):
-        ScoreModel(pooling_parameters("mean")._replace(information_exponent=1.2), 1, "boolean", 1.0, 3, **MODEL)
+        ScoreModel(pooling_parameters("mean")._replace(information_exponent=1.2), 1, 1, "boolean", 1.0, 3, **MODEL)

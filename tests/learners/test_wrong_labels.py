@@ -126,11 +126,11 @@ def caught(classifier: Classifier) -> int:
     return [judged.verdict for judged in classifier.classify_all(spam, 0)].count("spam")
 
 
-@pytest.mark.parametrize(("each", "lessons", "least"), [(400, 12, 95), (100, 6, 85)])
-def test_contrary_lessons_leave_the_filter_as_it_was(each: int, lessons: int, least: int) -> None:
+@pytest.mark.parametrize(("each", "lessons", "before", "least"), [(400, 12, 98, 95), (100, 6, 90, 85)])
+def test_contrary_lessons_leave_the_filter_as_it_was(each: int, lessons: int, before: int, least: int) -> None:
     contrary = [raw for label, raw in make_variations(MAIL, lessons, 20_000, CLEAR) if label == "spam"]
     with Classifier(model_of(count_messages(make_variations(MAIL, each, most=CLEAR)), Settings())) as classifier:
-        assert caught(classifier) >= 98
+        assert caught(classifier) >= before
         content, trusts = list(export(classifier.store)), []
         for raw in contrary:
             trusts.append(classifier.trust("ham", classifier.classify(raw)))

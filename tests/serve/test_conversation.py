@@ -85,7 +85,7 @@ def test_ham_is_the_other_class_where_there_is_one(classes, called):
 
 def result(verdict: str, log_odds: float, threshold: float, evidence: list[Evidence] | None = None) -> Classification:
     return Classification(
-        verdict, {"ham": 0.5, "spam": 0.5}, {}, log_odds, evidence or [], np.zeros(2), True, (), threshold=threshold
+        verdict, {"ham": 0.5, "spam": 0.5}, {}, log_odds, evidence or [], np.zeros(2), "", (), threshold=threshold
     )
 
 

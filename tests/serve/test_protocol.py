@@ -67,7 +67,7 @@ def test_tell_says_what_to_learn():
 
 # What SpamAssassin 4.0.1's spamd replied to each method and version.
 SPAM = b"Spam: True ; 10.0 / 5.0\r\n"
-SPAM_FOUND = Classification("spam", {}, {}, 4.4, [], np.zeros(2), True, (), threshold=2.2)
+SPAM_FOUND = Classification("spam", {}, {}, 4.4, [], np.zeros(2), "", (), threshold=2.2)
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 
 

@@ -57,7 +57,7 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path) -> None:
         (
             [
                 '{"spamnb": 7, "meta": {}}',
-                '{"class": "ham", "documents": 1, "calibration": []}',
+                '{"class": "ham", "documents": 1, "calibration": [], "typicality": [[0, 0, 0], [0, 0, 0]]}',
                 '{"message": "%s", "class": "ham", "bins": {"ham": 999}}' % ("0" * 32),
             ],
             "line 3 .*bins",
@@ -65,7 +65,10 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path) -> None:
         (
             [
                 '{"spamnb": 7, "meta": {}}',
-                *(f'{{"class": "c{n}", "documents": 1, "calibration": []}}' for n in range(1000)),
+                *(
+                    f'{{"class": "c{n}", "documents": 1, "calibration": [], "typicality": [[0, 0, 0], [0, 0, 0]]}}'
+                    for n in range(1000)
+                ),
             ],
             "line 902 .*more than 900 classes",
         ),
