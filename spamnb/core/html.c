@@ -433,7 +433,7 @@ struct last_word {
 };
 
 static void add_part(struct last_word *word, span part) {
-    part = first_bytes(part, MAX_PARTS_BYTES - word->size);
+    part = truncate_text(part, MAX_PARTS_BYTES - word->size);
     memcpy(word->parts + word->size, part.at, size_of(part));
     word->size += size_of(part);
     word->n_parts += !is_empty(part);
@@ -447,7 +447,7 @@ static void end_word(struct writer *writer, struct last_word *word) {
     else {
         put_byte(writer, '\n');
         if (word->n_parts > 1) {
-            put_span(writer, truncate_text(span_of(word->parts, word->size), word->size));
+            put_span(writer, span_of(word->parts, word->size));
             put_byte(writer, '\n');
         }
     }

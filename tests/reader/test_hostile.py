@@ -93,3 +93,15 @@ def test_mutated_messages_are_read() -> None:
     except NoSanitizer as error:
         pytest.skip(str(error))
     assert failure == "" and number > 100
+
+
+# The plain parts of a doubtful word are bounded, and here the bound is within the letter Œ.
+MANY_PARTS = (
+    b"Content-Type:text/htm\nn style>accouk'>ha/span><span style>suspended.>Pspan><s>/span><span "
+    b"style>your'>passwan><span style>an><c'>bispan><span style=''>informatio><span>immediatel><"
+    b"k'>by</span>cli/span><s>the</>>button<k'>below,\x8c<n>a"
+)
+
+
+def test_a_bound_of_parts_of_a_doubtful_word_cuts_no_letter() -> None:
+    assert all(token.isprintable() for token in Reader().tokens(MANY_PARTS, doubtful=True))
