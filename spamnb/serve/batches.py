@@ -1,6 +1,7 @@
-"""Batches of waiting tasks: the threads that are free share them, up to MAX_BATCH tasks each.
+"""Batches of waiting tasks: a thread takes up to a full batch, and another thread is woken only for what is more.
 
-A message takes half the time in a batch, because most of the time of a single message goes into function calls.
+A message takes half the time in a batch, because most of the time of a single message goes into function calls. Threads
+with small batches also wait for each other, because Python runs one thread at a time: two were slower than one.
 """
 
 from __future__ import annotations
@@ -16,10 +17,8 @@ from spamnb.errors import Locked
 from spamnb.serve.wire import Request, Wire
 
 R = TypeVar("R")
-MAX_BATCH = 32  # tasks: more are hardly faster
-MIN_BATCH = 8  # tasks that threads do not share, because four batches of 4 take 1.4 times the time of two batches of 8
-MIN_BATCH_BYTES = 1 << 16  # of longer messages fewer are a batch: most of their time goes into reading
-MAX_BATCH_BYTES = 1 << 22  # of a batch's messages, because 32 long messages would delay short ones by seconds
+MAX_BATCH = 128  # short tasks: with 64 at a time, two threads with batches of 32 classify 0.8 times as many as one
+FULL_BATCH = 1 << 20  # bytes of messages: long ones are fewer in a batch, because most of their time goes into reading
 
 
 class Task(NamedTuple):
@@ -48,6 +47,11 @@ def compute_results(work: Callable[[list[Task]], list[R]], batch: list[Task]) ->
         return [error] if len(batch) == 1 else [compute_results(work, [task])[0] for task in batch]
 
 
+def _size(task: Task) -> int:
+    """Return the share of a full batch that a task is, in bytes: a long message is a batch, but not several."""
+    return min(max(len(task.raw), FULL_BATCH // MAX_BATCH), FULL_BATCH)
+
+
 def _set_results(results: Iterable[tuple[asyncio.Future[R | Exception], R | Exception]]) -> None:
     for future, result in results:
         if not future.done():  # a future may be cancelled
@@ -65,10 +69,11 @@ class Batches(Generic[R]):
         self, work: Callable[[list[Task]], list[R]], get_group: Callable[[Task], Hashable], threads: int, name: str
     ) -> None:
         self._work, self._get_group = work, get_group
-        self._lock = Lock()  # for the next two
+        self._n_threads = threads
+        self._lock = Lock()  # for the next three
         self._waiting: deque[_Waiting[R]] = deque()
-        self._n_idle = threads  # threads without a batch, including those that were woken to take one
-        self._n_sleeping = threads  # idle threads that were not woken
+        self._open_size = 0  # of the tasks that wait or are worked on
+        self._n_awake = 0  # threads that work, or were woken to work
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     async def result(self, task: Task) -> R:
@@ -77,9 +82,10 @@ class Batches(Generic[R]):
         future: asyncio.Future[R | Exception] = loop.create_future()
         with self._lock:
             self._waiting.append((task, future))
-            # If no thread sleeps, the next thread that has finished its batch takes the task.
-            wakes, self._n_sleeping = self._n_sleeping > 0, max(self._n_sleeping - 1, 0)
-        if wakes:  # later and not now, so that tasks that arrive together are in as few batches as there are threads
+            self._open_size += _size(task)
+            wakes = self._n_awake < self._n_threads and self._open_size > self._n_awake * FULL_BATCH
+            self._n_awake += wakes
+        if wakes:  # later and not now, so that tasks that arrive together are in one batch
             loop.call_soon(self._threads.submit, self._work_on_waiting)
         result = await future
         if isinstance(result, Exception):
@@ -88,34 +94,27 @@ class Batches(Generic[R]):
 
     def _work_on_waiting(self) -> None:
         """Work until no task waits."""
-        while parts := self._take_waiting():
-            for part in parts:
+        batch: list[_Waiting[R]] = []
+        while batch := self._take_waiting(batch):
+            by_group: defaultdict[Hashable, list[_Waiting[R]]] = defaultdict(list)
+            for task, future in batch:
+                by_group[self._get_group(task)].append((task, future))
+            for part in by_group.values():
                 results = compute_results(self._work, [task for task, _ in part])
                 futures = [future for _, future in part]  # all of one event loop, which is woken once for the batch
                 futures[0].get_loop().call_soon_threadsafe(_set_results, zip(futures, results, strict=True))
-            with self._lock:
-                self._n_idle += 1
 
-    def _take_waiting(self) -> list[list[_Waiting[R]]]:
-        """Return this thread's share of the waiting tasks, by group; nothing if no task waits, and the thread sleeps.
-
-        The idle threads share the tasks equally, but for the smallest batch. Otherwise one thread would always take
-        the next requests of all clients.
-        """
-        by_group: defaultdict[Hashable, list[_Waiting[R]]] = defaultdict(list)
+    def _take_waiting(self, done: list[_Waiting[R]]) -> list[_Waiting[R]]:
+        """Return a thread's next batch. If no task waits, it is empty, and the thread sleeps."""
+        batch: list[_Waiting[R]] = []
+        size = 0
         with self._lock:
-            if not self._waiting:
-                self._n_sleeping += 1
-                return []
-            share, n_tasks, n_bytes = -(-len(self._waiting) // self._n_idle), 0, 0
-            self._n_idle -= 1
-            while self._waiting and n_tasks < MAX_BATCH and n_bytes < MAX_BATCH_BYTES:
-                if n_tasks >= share and (n_tasks >= MIN_BATCH or n_bytes >= MIN_BATCH_BYTES):
-                    break
-                task, future = self._waiting.popleft()
-                by_group[self._get_group(task)].append((task, future))
-                n_tasks, n_bytes = n_tasks + 1, n_bytes + len(task.raw)
-        return [*by_group.values()]
+            self._open_size -= sum(_size(task) for task, _ in done)
+            while self._waiting and size < FULL_BATCH:
+                batch.append(self._waiting.popleft())
+                size += _size(batch[-1][0])
+            self._n_awake -= not batch
+        return batch
 
     def shutdown(self) -> None:
         """Finish the waiting tasks, and end the threads."""

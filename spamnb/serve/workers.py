@@ -46,7 +46,7 @@ class Workers:
             self._learning_models.for_classifying("").store.check_writable()
         self._all_models = [open_models(writable=False, n_threads=n_threads) for _ in range(threads)]
         self._all_models[0].for_classifying("").check_spam()
-        self._idle_models: queue.SimpleQueue[Models] = queue.SimpleQueue()
+        self._idle_models = queue.LifoQueue[Models]()  # the last used first: they hold the last changes already
         for models in self._all_models:
             self._idle_models.put(models)
         self._classifying = Batches(self._classify, lambda task: None, threads, "classify")

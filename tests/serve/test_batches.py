@@ -16,7 +16,7 @@ from spamnb.errors import Locked, SpamnbError
 from spamnb.journal.journal import Correction
 from spamnb.mail_result import classify_mail, classify_mails
 from spamnb.reader.message import digest
-from spamnb.serve.batches import MAX_BATCH, MAX_BATCH_BYTES, MIN_BATCH, MIN_BATCH_BYTES, Batches, compute_results
+from spamnb.serve.batches import FULL_BATCH, MAX_BATCH, Batches, compute_results
 from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.users import Models
 from spamnb.serve.wire import Request
@@ -81,35 +81,42 @@ def test_a_locked_model_is_waited_for_once() -> None:
 def test_a_batch_is_bounded() -> None:
     results, batches = worked_on([Number(2)] * (2 * MAX_BATCH + 1))
     assert [len(batch) for batch in batches] == [MAX_BATCH, MAX_BATCH, 1] and set(results) == {30}
-    _, batches = worked_on([Number(2, bytes(MAX_BATCH_BYTES))] * 3)
+    _, batches = worked_on([Number(2, bytes(FULL_BATCH))] * 3)
     assert [len(batch) for batch in batches] == [1, 1, 1]
+    _, batches = worked_on([Number(2, bytes(FULL_BATCH // 2))] * 3)
+    assert [len(batch) for batch in batches] == [2, 1]
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 4])
 def test_all_threads_work_at_the_same_time(n_threads: int) -> None:
     all_work = threading.Barrier(n_threads, timeout=30)
     sizes: list[int] = []
+    n_together = MAX_BATCH * n_threads
 
     def wait_for_the_others(batch: list[Number]) -> list[int]:
-        if batch[0].value < 32:
+        if batch[0].value < n_together:
             all_work.wait()
         sizes.append(len(batch))
         return [each.value for each in batch]
 
     async def all_results() -> list[int]:
         threads = Batches(wait_for_the_others, lambda number: None, n_threads, "test")
-        together = await asyncio.gather(*(threads.result(Number(value)) for value in range(32)))
-        again = [await threads.result(Number(value)) for value in range(32, 36)]  # by threads that slept
+        together = await asyncio.gather(*(threads.result(Number(value)) for value in range(n_together)))
+        again = [await threads.result(Number(n_together + value)) for value in range(4)]  # by threads that slept
         threads.shutdown()
         return together + again
 
-    assert asyncio.run(all_results()) == list(range(36))
-    assert sizes == [32 // n_threads] * n_threads + [1] * 4  # equal shares
+    assert asyncio.run(all_results()) == list(range(n_together + 4))
+    assert sizes == [MAX_BATCH] * n_threads + [1] * 4
 
 
-def test_short_tasks_are_not_divided_into_small_batches_and_long_ones_are() -> None:
-    assert share_of([Number(0)] * 10) == [MIN_BATCH, 2]
-    assert share_of([Number(0, bytes(MIN_BATCH_BYTES))] * 10) == [3, 3, 2, 2]
+def test_another_thread_takes_only_what_is_more_than_a_full_batch() -> None:
+    short, half, long = (Number(0, bytes(size)) for size in (0, FULL_BATCH // 2, 8 * FULL_BATCH))
+    assert share_of([short] * MAX_BATCH) == [MAX_BATCH]
+    assert share_of([short] * (MAX_BATCH + 1)) == [MAX_BATCH, 1]
+    assert share_of([half] * 8) == [2, 2, 2, 2]
+    assert share_of([long] * 4) == [1, 1, 1, 1]
+    assert share_of([long] + [short] * 10) == [10, 1]  # which do not wait for the long one, and stay together
 
 
 def share_of(tasks: list[Number]) -> list[int]:
@@ -135,6 +142,7 @@ def share_of(tasks: list[Number]) -> list[int]:
 
 def test_each_task_gets_its_own_result_from_whichever_thread() -> None:
     worked_on, names = [], set()
+    half_a_batch = bytes(FULL_BATCH // 2)
 
     def square(batch: list[Number]) -> list[int]:
         worked_on.extend(each.value for each in batch)
@@ -144,7 +152,7 @@ def test_each_task_gets_its_own_result_from_whichever_thread() -> None:
 
     async def ask_in_turn(threads: Batches[int], first: int) -> None:
         for value in range(first, first + 100):
-            assert await threads.result(Number(value)) == value**2
+            assert await threads.result(Number(value, half_a_batch if value % 2 else b"")) == value**2
 
     async def ask_all() -> None:
         threads = Batches(square, lambda number: number.value % 3, 4, "test")
