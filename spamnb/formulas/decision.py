@@ -165,8 +165,8 @@ def sum_typicality(typicality: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def log_ratios(scores: np.ndarray) -> np.ndarray:
     """Return the typicality (n, C) of messages whose ``scores`` (n, C) are the log-likelihoods of whole messages.
 
-    >>> log_ratios(np.array([[0.0, -800.0]])).round(3)
-    array([[   0.693, -799.307]])
+    >>> log_ratios(np.array([[0.0, -800.0]])).round(3).tolist()
+    [[0.693, -799.307]]
     """
     background = np.logaddexp.reduce(scores, axis=1) - np.log(scores.shape[1])
     return scores - background[:, None]
