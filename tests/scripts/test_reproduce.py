@@ -20,13 +20,23 @@ def run(script: str, *arguments: str | Path) -> str:
 @pytest.mark.parametrize(
     ("script", "says", "figures"),
     [
-        ("coin", "All agree.", ["posteriors"]),
-        ("overfitting", "Every penalised slope is where the derivative vanishes; nothing diverges.", ["sigmoids"]),
-        ("number_game", "Every printed digit agrees.", ["bars", "predictive"]),
+        ("coin", "All agree.", ["coin_posteriors"]),
+        (
+            "overfitting",
+            "Every penalised slope is where the derivative vanishes; nothing diverges.",
+            ["overfitting_sigmoids"],
+        ),
+        ("number_game", "Every printed digit agrees.", ["number_game_bars", "number_game_predictive"]),
         (
             "gaussians",
             "every model reaches what theory promises it.",
-            ["boundaries", "densities", "posterior", "three_classes"],
+            [
+                "basis_functions",
+                "gaussians_boundaries",
+                "gaussians_densities",
+                "gaussians_posterior",
+                "gaussians_three_classes",
+            ],
         ),
     ],
 )
@@ -34,7 +44,7 @@ def test_agrees_and_draws(script: str, says: str, figures: list[str], tmp_path: 
     pytest.importorskip("matplotlib", reason="the extra spamnb[plot] is not installed")
     assert run(script, "--figures", tmp_path).endswith(says)
     drawn = {path.name: path.read_bytes()[:4] for path in tmp_path.iterdir()}
-    assert drawn == {f"{script}_{figure}.png": b"\x89PNG" for figure in figures}
+    assert drawn == {f"{figure}.png": b"\x89PNG" for figure in figures}
     assert {*drawn} <= {path.name for path in (SCRIPTS.parent / "docs/figures").iterdir()}
 
 
