@@ -70,6 +70,18 @@ def model(trained: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def sure_model(tmp_path: Path) -> Path:
+    """Make a model of so much mail that it calls all spam of ``message`` spam, and none of it unsure."""
+    from mail import count_messages, mail, train_file
+
+    from spamnb.settings import Settings
+
+    path = tmp_path / "sure.spamnb"
+    train_file(path, count_messages(mail(120)), Settings(strictness="strict"))
+    return path
+
+
+@pytest.fixture
 def place() -> Iterator[Path]:
     """Make a folder that other users may enter, unlike pytest's own."""
     folder = Path(f"/tmp/spamnb-mail-{os.getpid()}-{time.monotonic_ns()}")

@@ -220,12 +220,12 @@ def test_copies_of_one_folder_as_two_classes_are_told(tmp_path: Path) -> None:
     assert result.exit_code == 1 and result.stderr == f"Error: {told}\n"
 
 
-def test_sort_counts_all_that_it_moved_though_nobody_reads_on(tmp_path: Path, model: Path) -> None:
+def test_sort_counts_all_that_it_moved_though_nobody_reads_on(tmp_path: Path, sure_model: Path) -> None:
     box = maildir.make_folder(tmp_path / "Mail")
     for number in range(90):
         part, label = ("new", "spam") if number < 40 else ("cur", "ham")
         (box / part / f"{number:02}").write_bytes(message(label, 900 + number))
-    command = f"{shlex.join(SPAMNB)} sort -m {model} {box} | head -1"
+    command = f"{shlex.join(SPAMNB)} sort -m {sure_model} {box} | head -1"
     ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
     assert ran.stdout.count("\n") == 1 and ran.stderr == "spamnb: 40 messages: 40 to Junk\n"
     assert len(maildir.files(box / ".Junk" / "new")) == 40

@@ -38,7 +38,7 @@ plugin {
 
 
 @pytest.mark.parametrize(("kind", "more"), [(Server, ""), (Server, WITHOUT_MOVE), (Cyrus, "")])
-def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made: Made, model: Path, kind, more):
+def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made: Made, sure_model: Path, kind, more):
     """Until three sorts were interrupted: after each kill every message is in exactly one folder, the right one."""
     server = made(more, kind=kind)
     interrupted = number = 0
@@ -47,7 +47,7 @@ def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made: Made, mod
         assert number < 20  # not all of them end before they are killed
         seeds = range(1000 + 36 * number, 1036 + 36 * number)
         expected |= sides(seeds)
-        with server.person(model) as person:
+        with server.person(sure_model) as person:
             person.arrive(seeds)
             command = [sys.executable, "-m", "spamnb", *person.command("sort", "--quiet")]
             process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -61,7 +61,7 @@ def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made: Made, mod
         server.start()
         told = process.communicate(timeout=PATIENCE)[1]
         assert process.returncode == 0, told
-        with server.person(model) as person:
+        with server.person(sure_model) as person:
             assert person.where() == expected, told
             assert person.sort().stdout == ""
 

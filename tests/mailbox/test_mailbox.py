@@ -108,8 +108,8 @@ def test_moves_by_a_person_are_lessons_and_others_are_not(person: Person):
 def test_sort_moves_nothing_by_a_model_whose_classes_were_swapped(person: Person, tmp_path: Path):
     right = person.model
     person.model = tmp_path / "swapped"
-    pairs = [({"ham": "spam", "spam": "ham"}[label], raw) for label, raw in mail(30)]
-    train_file(person.model, count_messages(pairs), Settings())
+    pairs = [({"ham": "spam", "spam": "ham"}[label], raw) for label, raw in mail(120)]
+    train_file(person.model, count_messages(pairs), Settings(strictness="strict"))
     for seed in range(720, 732):
         person.deliver(message("ham", seed), flags="S")
     for seed in range(740, 743):  # few, so that the guard of more than half of the mail does not see them
@@ -273,7 +273,10 @@ def test_what_would_not_be_moved_stays_and_is_tried_again(person: Person, monkey
 
 
 @pytest.mark.parametrize("person", ["Maildir", *SLOW[:2]], indirect=True)
-def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_judged_once(person: Person, tmp_path):
+def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_judged_once(
+    person: Person, sure_model: Path, tmp_path
+):
+    person.model = sure_model
     path = tmp_path / "journal"
     command = [sys.executable, "-m", "spamnb", *person.command("sort", "--quiet", "--journal", str(path))]
     expected: dict[str, str] = {}
