@@ -518,7 +518,7 @@ def test_set_calls_the_class_of_spam_by_its_name(folder: Path, tmp_path: Path) -
 
 
 def test_set_changes_decisions_and_nothing_that_was_learned(model: Path) -> None:
-    raw = b"Subject: meeting offer\n\nthe offer\n"
+    raw = b"Subject: offer\n\nthe offer\n"
     with Classifier.open(model) as classifier:  # as a filter has it open
         p = classifier.classify(raw).probabilities["spam"]
         assert 0.5 < p < 0.9, "it is spam to a strict model alone"

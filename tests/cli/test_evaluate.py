@@ -10,6 +10,8 @@ import pytest
 from click.testing import Result
 from mail import add_dates, mail, write_folders
 
+from spamnb.classifier import Classifier
+
 EACH = 40
 
 
@@ -70,7 +72,15 @@ def test_a_model_is_measured_on_mail_that_it_has_not_learned(folder: Path, tmp_p
     assert commands.run("train", "-m", model, write_folders(tmp_path / "some", add_dates(mail(20)))).exit_code == 0
     found = json.loads(run("-m", model, "--format", "json", folder).output)
     assert found["protocol"] == f"Model {model}, without 40 messages that it has learned"
-    assert found["messages"] == 2 * EACH - 40 and found["accuracy"]["value"] == 100
+    with Classifier.open(model) as classifier:
+        verdicts = [(label, classifier.classify(raw).verdict) for label, raw in add_dates(mail(EACH))[40:]]
+    names = [*found["classes"], "unsure"]
+    confusion = [[verdicts.count((label, verdict)) for verdict in names] for label in names[:2]]
+    assert found["messages"] == len(verdicts) == 2 * EACH - 40 and found["confusion"] == confusion
+    (ham, *not_ham), (called_ham, spam, _) = confusion
+    assert ham == EACH - 20 and not any(not_ham) and not called_ham and spam > 10, "unsure of spam, but never wrong"
+    assert found["accuracy"]["value"] == pytest.approx(100 * (ham + spam) / len(verdicts))
+    assert found["spam"]["one_minus_roca"]["value"] == 0
     swapped = run("-m", model, f"spam={folder / 'ham'}", f"ham={folder / 'spam'}")
     assert "are not swapped" in swapped.stderr
 

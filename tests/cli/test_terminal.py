@@ -53,7 +53,7 @@ def box(tmp_path: Path) -> Path:
     box = maildir.make_folder(tmp_path / "Maildir")
     for number in range(5):
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
-    body = message("spam", 990).partition(b"\n\n")[2]
+    body = message("spam", 992).partition(b"\n\n")[2]
     dated = b"Date: Thu, 22 Aug 2002 14:26:25 +0200\n"
     (box / "new" / "5.chinese").write_bytes(b"From: Ann <a@x.example>\n" + dated + b"Subject: " + BIG5 + b"\n\n" + body)
     (box / "new" / "6.hostile").write_bytes(HOSTILE + body)

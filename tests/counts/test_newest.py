@@ -13,7 +13,7 @@ from mail import count_messages, mail, message, train_file
 from spamnb.classifier import Classifier
 from spamnb.counts.newest import NoNewest, mark_newest, select_newest
 from spamnb.formulas import calibration
-from spamnb.formulas.decision import Loss
+from spamnb.formulas.decision import Loss, is_typical
 from spamnb.learners.corrected import PASSES
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
@@ -74,11 +74,15 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     with Classifier.open(tmp_path / "older") as classifier:
         scores = np.empty_like(scored.scores)
         scores[sorted(range(len(new)), key=lambda n: digest(new[n][1]))] = scored.scores
-        np.testing.assert_allclose(scores, [classifier.classify(raw).scores for _, raw in new], atol=1e-9)
+        by_older = [classifier.classify(raw) for _, raw in new]
+        np.testing.assert_allclose(scores, [result.scores for result in by_older], atol=1e-9)
     assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]
     with Store.open(tmp_path / "all") as store:  # and calibrated as the model of all
-        p = store.calibration().probabilities(scores)
-    assert found.verdicts == Loss.of(settings).verdicts(left_out.classes, p, "spam", True)
+        p, known = store.calibration().probabilities(scores), store.typicality()
+    spam, loss = left_out.classes.index("spam"), Loss.of(settings)
+    typicality = np.array([result.typicality[spam] for result in by_older])
+    is_like_spam = is_typical(typicality, known[spam], np.ones(len(new)), loss.cost)
+    assert found.verdicts == loss.verdicts(left_out.classes, p, "spam", is_like_spam)
     assert len(set(found.verdicts)) > 1
     assert model_type == "corrected" or found.verdicts != [label for label, _ in new], "not all is right"
 
