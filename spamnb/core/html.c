@@ -11,6 +11,7 @@ enum {
     MAX_NODES = 1 << 17, /* of a document: this many take 8 MB; ordinary mail: 3,544 */
     MAX_FORMATTING = 64, /* formatting elements that may be opened again; ordinary mail: 16 */
     MAX_URLS = 1000, /* of a message; ordinary mail: 312. 1 MB of links would have 30,000 tokens of hosts */
+    MAX_WRAPPERS = 8, /* formatting elements that end in one open block; then its text is doubtful */
     MAX_FRAMES = 1000, /* pages in a page; ordinary mail: 0 */
     MAX_PIECES = 1 << 17, /* pieces of a document: this many take 5 MB; ordinary mail: 7,149 */
     MAX_PARTS_BYTES = 128, /* of the plain parts of a word: more than any word that is counted */
@@ -24,6 +25,7 @@ enum {
 struct node {
     unsigned tag;
     uint32_t parent;
+    uint32_t wrapper, next; /* the formatting that is moved into this block, and the node of the block after that; or 0 */
     span name;
     uint64_t hash; /* of the name, if HTML has no such tag; else 0 */
     const struct attributes *attributes; /* the attributes that set style; NULL if the tag has none */
@@ -200,9 +202,11 @@ static void reopen_formatting(struct document *d) {
     }
 }
 
-/* Ends formatting in which blocks are open: these blocks go on without it. at: the index of the formatting element. */
+/* Ends formatting in which blocks are open: these blocks go on without it. Browsers move it into each block, around the
+ * text that the block has. at: the index of the formatting element. */
 static void take_out(struct document *d, size_t at) {
     size_t depth = d->depth;
+    uint32_t wrapper = d->stack[at].node;
     d->counts[d->stack[at].tag]--;
     d->depth = at;
     for (size_t i = at + 1; i < depth; i++) {
@@ -216,6 +220,10 @@ static void take_out(struct document *d, size_t at) {
         struct node node = d->nodes.items[element.node];
         node.style = NULL;
         add_node(d, d->depth, node);
+        if (!(TAGS[element.tag].flags & IS_INLINE)) {
+            d->nodes.items[element.node].wrapper = wrapper;
+            d->nodes.items[element.node].next = d->stack[d->depth].node;
+        }
         for (size_t k = d->formatting.count; kind == FORMATTING && k-- > 0;)
             if (d->formatting.items[k].node == element.node)
                 d->formatting.items[k].node = d->stack[d->depth].node;
@@ -366,14 +374,32 @@ static bool shows_nothing(struct reader *reader, span text) {
     return true;
 }
 
-/* Returns the style of a node. It is the parent's style if tag, attributes and rules cannot change it. */
+/* Returns the style of a node in this parent. It is the parent's style if tag, attributes and rules cannot change it. */
+static const struct style *style_in(struct document *d, const struct style *parent, const struct node *node) {
+    bool may_differ = node->attributes || d->sheet.n_rules || TAGS[node->tag].flags & (IS_CONTROL | IS_DOUBTFUL | HAS_STYLE);
+    return may_differ ? element_style(&d->sheet, parent, node->tag, node->name, node->attributes) : parent;
+}
+
+/* Returns the style of the text in a block into which formatting is moved. */
+static const struct style *wrapped_style(struct document *d, const struct node *block, const struct style *style) {
+    uint32_t wrappers[MAX_WRAPPERS];
+    size_t n = 0;
+    for (; block->wrapper; block = &d->nodes.items[block->next]) {
+        if (n == MAX_WRAPPERS)
+            return &DOUBTFUL_STYLE;
+        wrappers[n++] = block->wrapper;
+    }
+    while (n && !style->is_doubtful)
+        style = style_in(d, style, &d->nodes.items[wrappers[--n]]);
+    return style;
+}
+
 static const struct style *style_of(struct document *d, uint32_t number) {
     struct node *node = &d->nodes.items[number];
-    if (node->style)
-        return node->style;
-    const struct style *parent = number ? style_of(d, node->parent) : &FIRST_STYLE;
-    bool may_differ = node->attributes || d->sheet.n_rules || TAGS[node->tag].flags & (IS_CONTROL | IS_DOUBTFUL | HAS_STYLE);
-    node->style = may_differ ? element_style(&d->sheet, parent, node->tag, node->name, node->attributes) : parent;
+    if (!node->style) {
+        const struct style *parent = number ? style_of(d, node->parent) : &FIRST_STYLE;
+        node->style = wrapped_style(d, node, style_in(d, parent, node));
+    }
     return node->style;
 }
 
