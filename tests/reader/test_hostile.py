@@ -98,7 +98,7 @@ def test_mutated_messages_are_read() -> None:
 # The plain parts of a doubtful word are bounded, and here the bound is within the letter Œ.
 MANY_PARTS = (
     b"Content-Type:text/htm\nn style>accouk'>ha/span><span style>suspended.>Pspan><s>/span><span "
-    b"style>your'>passwan><span style>an><c'>bispan><span style=''>informatio><span>immediatel><"
+    b"style>your'>passwan><span style>an><c'>bispan><span style=''>informatix><span>immediatel><"
     b"k'>by</span>cli/span><s>the</>>button<k'>below,\x8c<n>a"
 )
 
