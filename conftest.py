@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent
-WITH_FILES = {ROOT / "spamnb" / "api", ROOT / "spamnb" / "classifier.py"}
+WITH_FILES = {ROOT / "spamnb" / "api", ROOT / "spamnb" / "filter.py"}
 
 
 @pytest.fixture(autouse=True)

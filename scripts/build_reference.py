@@ -24,7 +24,7 @@ RELATED_MODULES = (
     "spamnb.estimators.discrete",
     "spamnb.estimators.gaussian",
     "spamnb.reader.message",
-    "spamnb.counts.top_words",
+    "spamnb.model.top_words",
     "spamnb.training",
     "spamnb.evaluation.figures",
     "spamnb.evaluation.result",

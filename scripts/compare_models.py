@@ -32,8 +32,8 @@ from spamnb import (
     QuadraticDiscriminantAnalysis,
 )
 from spamnb.api.vectorizer import MailVectorizer
-from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
+from spamnb.filter import Classifier
 from spamnb.learners.embeddings import fit_embedding
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry

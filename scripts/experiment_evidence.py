@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from spamnb.api.vectorizer import MailVectorizer
 from spamnb.core.score import Pooling, ScoreModel
 from spamnb.evaluation.metrics import one_minus_roca
-from spamnb.formulas.pooling import pooling_parameters
+from spamnb.model.pooling import pooling_parameters
 from spamnb.sources.entries import read_entries
 from spamnb.sources.spec import find_labelled_entries
 

@@ -23,8 +23,8 @@ from compare_filters import md5
 from compare_streams import mix
 from mail_corpora import complain, sources, with_corpora
 
-from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
+from spamnb.filter import Classifier
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from reproduction import BLUE, GOLD, GREEN, RUST, reproduce
 
-from spamnb.formulas.priors import class_log_prior
+from spamnb.model.priors import class_log_prior
 
 HEADS, TAILS = 4, 0
 PRIORS = ((1, 1), (2, 2), (5, 5), (1, 3))

@@ -22,7 +22,7 @@ from reproduction import class_counts, count_words
 from scipy.sparse import csr_array, vstack
 
 from spamnb.estimators.discrete import BernoulliNB, MultinomialNB
-from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
+from spamnb.model.mutual_information import mutual_information_from_counts, top_columns
 
 WORD = re.compile(r"[a-z]+")
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)

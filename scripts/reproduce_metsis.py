@@ -21,7 +21,7 @@ from reproduction import class_counts, count_words
 from scipy.sparse import csr_array
 
 from spamnb import BernoulliNB, GaussianNB, MultinomialNB
-from spamnb.formulas.mutual_information import mutual_information_from_counts
+from spamnb.model.mutual_information import mutual_information_from_counts
 
 BATCH, MIN_MESSAGES, ATTRIBUTES = 100, 5, 3000
 MODELS = {

@@ -18,7 +18,7 @@ from scipy.io import loadmat
 from scipy.sparse import csr_array
 
 from spamnb import BernoulliNB, MultinomialNB
-from spamnb.counts.top_words import top_words
+from spamnb.model.top_words import top_words
 
 CLASSES = {1: "X", 2: "MS"}
 

@@ -12,7 +12,7 @@ import numpy as np
 from mail_corpora import with_corpora
 from scipy.sparse import csr_array
 
-from spamnb.counts.class_counts import ClassCounts, SparseRow
+from spamnb.model.class_counts import ClassCounts, SparseRow
 
 BLUE, RUST, GREEN, VIOLET, GOLD = "#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00"  # of pictures
 

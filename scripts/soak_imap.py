@@ -30,7 +30,7 @@ from mail import mail, message  # noqa: E402
 from person import FoldersOfMail, Person, key_of  # noqa: E402
 from programs import Watch, watching  # noqa: E402
 
-from spamnb.classifier import Classifier  # noqa: E402
+from spamnb.filter import Classifier  # noqa: E402
 from spamnb.journal.journal import Journal  # noqa: E402
 from spamnb.reader.message import digest  # noqa: E402
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:  # type checkers do not see the names that __getattr__ imports
     from spamnb.api.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.api.words import WordsReport as WordsReport
     from spamnb.api.words import words as words
-    from spamnb.classification import Classification as Classification
-    from spamnb.classifier import Classifier as Classifier
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.errors import SpamnbWarning as SpamnbWarning
     from spamnb.estimators.concept import ConceptLearner as ConceptLearner
@@ -42,6 +40,8 @@ if TYPE_CHECKING:  # type checkers do not see the names that __getattr__ imports
     from spamnb.estimators.gaussian import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
     from spamnb.estimators.gaussian import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
     from spamnb.estimators.logistic import LogisticRegression as LogisticRegression
+    from spamnb.filter import Classifier as Classifier
+    from spamnb.model.classification import Classification as Classification
     from spamnb.reader.message import parse as parse
     from spamnb.report.displays import ExplanationDisplay as ExplanationDisplay
     from spamnb.report.displays import WordsDisplay as WordsDisplay
@@ -55,8 +55,8 @@ _MODULES = {
     "api.words": ("words", "WordsReport"),
     "api.explain": ("explain", "Explanation"),
     "api.read": ("read", "LabelledMessage"),
-    "classifier": ("Classifier",),
-    "classification": ("Classification",),
+    "filter": ("Classifier",),
+    "model.classification": ("Classification",),
     "settings": ("Settings",),
     "errors": ("SpamnbError", "SpamnbWarning"),
     "reader.message": ("parse",),

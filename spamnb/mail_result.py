@@ -7,12 +7,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from spamnb import __version__
-from spamnb.classification import SPAM_POINTS, Classification
 from spamnb.errors import SpamnbError
+from spamnb.model.classification import SPAM_POINTS, Classification
 from spamnb.people import load_people
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
     from spamnb.reader.read_message import ReadMessage
 
 _MAX_STARS = 50  # stars in X-Spam-Level, as in SpamAssassin

@@ -17,8 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from spamnb.classification import Classification, Evidence
 from spamnb.errors import SpamnbError, reason
+from spamnb.model.classification import Classification, Evidence
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
 

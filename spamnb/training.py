@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import inverse_index
-from spamnb.counts.newest import NoNewest, select_newest
-from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.formulas import calibration
-from spamnb.formulas.correction import add_first_class
-from spamnb.formulas.decision import Loss, is_typical
 from spamnb.learners import learner_for
 from spamnb.learners.learner import CorrectionFit, Fit, Learner, NewestScores
+from spamnb.model import calibration
+from spamnb.model.class_counts import inverse_index
+from spamnb.model.correction import add_first_class
+from spamnb.model.decision import Loss, is_typical
+from spamnb.model.newest import NoNewest, select_newest
+from spamnb.model.training_set import TrainingSet
 from spamnb.reader.tokens import CHUNK_TOKENS
 from spamnb.settings import Settings
 from spamnb.store import hard_examples

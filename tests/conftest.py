@@ -54,7 +54,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a model of 120 messages of each class. Tests must not change it: see ``model``."""
     from mail import mail
 
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
 
     path = tmp_path_factory.mktemp("trained") / "model.spamnb"
     with Classifier.create(path) as classifier, classifier.store.writing():

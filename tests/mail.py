@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.classifier import Classifier
-from spamnb.counts.class_counts import ClassCounts
-from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
+from spamnb.filter import Classifier
 from spamnb.journal.entries import INBOX, NOWHERE, Place, make_entry
 from spamnb.journal.journal import Journal
 from spamnb.mail_result import classify_mail
+from spamnb.model.class_counts import ClassCounts
+from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry

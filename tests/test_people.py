@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from mail import message as mail
 
-from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.mail_result import classify_mail
 from spamnb.people import (
     BLOCKED,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from mail import count_messages, mail, message, train_file, without_calibration
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.formulas import calibration
+from spamnb.filter import Classifier
+from spamnb.model import calibration
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store

@@ -27,7 +27,7 @@ from spamnb.api.arguments import (
 from spamnb.api.report import Report, preformatted
 from spamnb.errors import ArgumentError, SpamnbError, check_type
 from spamnb.evaluation.metrics import doubtful_rows
-from spamnb.formulas.trust import PRIOR_NOISE, trust
+from spamnb.model.trust import PRIOR_NOISE, trust
 from spamnb.reader.meaning import meaning
 from spamnb.report.evaluation import figure_tables, format_figures, format_percent
 from spamnb.shown_text import escape, pluralize
@@ -326,11 +326,11 @@ def evaluate(
     ('2 folds', 127)
     """
     from spamnb.api.progress import show_progress
-    from spamnb.classifier import Classifier
     from spamnb.engines.counting import count_parallel
     from spamnb.evaluation import protocols
     from spamnb.evaluation.figures import compute_figures
     from spamnb.evaluation.online import evaluate_model, evaluate_stream, sort_by_date
+    from spamnb.filter import Classifier
     from spamnb.sources.spec import find_labelled_entries
 
     flags = {"leave_one_out": leave_one_out, "online": online, "by_date": by_date, "subjects": subjects}

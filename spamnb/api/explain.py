@@ -11,10 +11,10 @@ import numpy as np
 
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
-from spamnb.classification import Classification
 from spamnb.errors import SpamnbError, reason
-from spamnb.formulas.decision import Loss
-from spamnb.formulas.mutual_information import strongest_class
+from spamnb.model.classification import Classification
+from spamnb.model.decision import Loss
+from spamnb.model.mutual_information import strongest_class
 from spamnb.people import People
 from spamnb.reader.meaning import is_narrower, meaning
 from spamnb.settings import BAYES_MODELS, Settings
@@ -22,8 +22,8 @@ from spamnb.shown_text import escape, format_probability, pluralize
 from spamnb.sources.entries import SkippedMessages, attempt
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Classifier
-    from spamnb.counts.class_counts import ClassTotals, TokenCounts
+    from spamnb.filter import Classifier
+    from spamnb.model.class_counts import ClassTotals, TokenCounts
 
 
 MAX_CLASS_COLUMNS = 4  # the shares of more classes take more than half of a line of 80 characters
@@ -275,7 +275,7 @@ def explain(
       spam: probability ... %
     ...
     """
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
 
     check_least(1, top=top)
     raw = message if isinstance(message, bytes) else _read_single(str(file_path(message, "message")), tell)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from spamnb.api.arguments import count_threads, make_settings
 from spamnb.api.progress import show_progress
 from spamnb.class_names import check_class_name
-from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.estimators.interface import BaseEstimator
 from spamnb.estimators.validation import check_labels, is_missing
+from spamnb.model.training_set import TrainingSet
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, to_raw_message
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spamnb.classifier import Classifier
 from spamnb.errors import Outdated, SpamnbError
+from spamnb.filter import Classifier
 from spamnb.reader.message import digest as digest_of
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import one_message

@@ -28,14 +28,14 @@ from spamnb.api.message_estimators import (
 from spamnb.api.progress import show_progress
 from spamnb.api.words import WordsReport, words_of
 from spamnb.class_names import check_has_class
-from spamnb.classification import Classification
-from spamnb.classifier import Classifier
 from spamnb.engines.executor import map_parts
 from spamnb.errors import SpamnbError
 from spamnb.estimators.base import Classifier as BaseClassifier
 from spamnb.estimators.base import check_fitted
-from spamnb.formulas.calibration import margins
-from spamnb.formulas.decision import Loss
+from spamnb.filter import Classifier
+from spamnb.model.calibration import margins
+from spamnb.model.classification import Classification
+from spamnb.model.decision import Loss
 from spamnb.reader.pdf import is_available
 from spamnb.settings import SETTINGS, Settings
 from spamnb.sources.entries import Entry

@@ -31,7 +31,7 @@ from spamnb.api.progress import show_progress
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, doubtful_rows
-from spamnb.formulas.decision import UNSURE
+from spamnb.model.decision import UNSURE
 from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, format_percent
 from spamnb.report.table import format_tables
 from spamnb.settings import Settings
@@ -41,7 +41,7 @@ from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
     from spamnb.api.relearning import Relearning
-    from spamnb.counts.training_set import TrainingSet
+    from spamnb.model.training_set import TrainingSet
 
 MAX_SOURCES = 8  # sources in a printed command, because a shell may have expanded a pattern to thousands
 FEW_MESSAGES = 50  # a class with fewer messages is small: one error is more than 2 % of its messages

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from spamnb.api.arguments import check_least
 from spamnb.api.message_estimators import MessageEstimator, name_errors, set_parameters
-from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import check_type
 from spamnb.estimators.base import check_fitted
 from spamnb.estimators.interface import TransformerMixin, has_scikit_learn
+from spamnb.model.training_set import TrainingSet
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import TOKEN_SETTINGS, Settings
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
-from spamnb.counts.top_words import InformativeWord, Word
 from spamnb.errors import SpamnbError, Wording
+from spamnb.model.top_words import InformativeWord, Word
 from spamnb.reader.meaning import meaning
 from spamnb.report.table import Table, render_text
 from spamnb.shown_text import escape
@@ -180,7 +180,7 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
 
 def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsReport:
     """Return the report of ``words`` for an open model."""
-    from spamnb.counts.top_words import top_words, words_of_text
+    from spamnb.model.top_words import top_words, words_of_text
     from spamnb.store.snapshot import read_sums
 
     sums = read_sums(store)

@@ -27,8 +27,8 @@ from spamnb.errors import in_options
 from spamnb.shown_text import escape, escape_json, format_probability
 
 if TYPE_CHECKING:
-    from spamnb.classification import Classification
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
+    from spamnb.model.classification import Classification
     from spamnb.sources.entries import Entry
 
 EX_TEMPFAIL = 75  # the exit status after which mail software tries again later (sysexits.h)
@@ -83,9 +83,9 @@ def classify_command(
     verdicts: set[str] = set()
     try:
         from spamnb.api.explain import reason_for_unsure
-        from spamnb.classifier import Classifier
         from spamnb.engines.classifying import classify_parallel
-        from spamnb.formulas.decision import Loss
+        from spamnb.filter import Classifier
+        from spamnb.model.decision import Loss
 
         out = standard_output()
 
@@ -129,7 +129,7 @@ def _formatter(output_format: str, classifier: Classifier) -> Callable[[Entry, b
     formats = {"json": _json, "csv": _csv, "text": _tabbed}
     if output_format != "text" or not standard_output().isatty():
         return lambda entry, raw, result: (result.verdict, formats[output_format](entry.name, result))
-    from spamnb.formulas.decision import UNSURE
+    from spamnb.model.decision import UNSURE
     from spamnb.report.message_line import (
         column_width,
         fit_columns,

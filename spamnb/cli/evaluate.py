@@ -83,7 +83,7 @@ def evaluate_command(
       spamnb evaluate --online index:trec05p-1/full/index
     """
     from spamnb.api.evaluate import evaluate
-    from spamnb.formulas.trust import looks_swapped
+    from spamnb.model.trust import looks_swapped
     from spamnb.shown_text import escape_json
 
     evaluation = evaluate(

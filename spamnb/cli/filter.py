@@ -40,7 +40,7 @@ def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
     try:
         if not raw.strip():
             raise SpamnbError("the message is empty")
-        from spamnb.classifier import Classifier
+        from spamnb.filter import Classifier
         from spamnb.mail_result import classify_mail, header_fields
 
         with Classifier.open(model) as classifier:

@@ -28,7 +28,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
       spamnb forget spam < message.eml
     """
     from spamnb.class_names import check_has_class
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
     from spamnb.reader.message import digest
 
     unreadable = ErrorCounter()

@@ -22,7 +22,7 @@ def import_command(file: str, model: Path, force: bool) -> None:
     Example:
       gunzip -c model.jsonl.gz | spamnb import -m copy.spamnb
     """
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
     from spamnb.settings import TOKENS_VERSION
     from spamnb.shown_text import pluralize
     from spamnb.store.jsonl import parse_export

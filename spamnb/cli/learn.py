@@ -13,7 +13,7 @@ from spamnb.cli.changes import change_model
 from spamnb.cli.options import SOURCE, ErrorCounter, FilePath, find_messages, new_model_option, tell, text_column_option
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Classifier, Learned
+    from spamnb.filter import Classifier, Learned
     from spamnb.sources.entries import Entry
 
 
@@ -61,9 +61,9 @@ def learn_command(
       spamnb learn spam < message.eml
     """
     from spamnb.class_names import check_class_name, check_known_class
-    from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
-    from spamnb.formulas.trust import DOUBTFUL, SWAP_TEST_MESSAGES, looks_swapped
+    from spamnb.filter import Classifier
+    from spamnb.model.trust import DOUBTFUL, SWAP_TEST_MESSAGES, looks_swapped
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
     from spamnb.store.snapshot import create_empty

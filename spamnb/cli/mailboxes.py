@@ -92,7 +92,7 @@ def open_filing(
     target: Target, unreadable: ErrorCounter, journal: Path | None, *, writable: bool = False, dry_run: bool = False
 ) -> Iterator[Filing]:
     """Yield the `Filing` of a mailbox. Its model can learn if ``writable``. Verdicts are written to ``journal``."""
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
     from spamnb.journal.writer import JournalWriter
     from spamnb.mailbox import open_mailbox
     from spamnb.mailbox.filing import Filing

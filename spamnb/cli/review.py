@@ -43,7 +43,7 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
         from spamnb.review.pages import preload_top_words
     except ImportError as error:
         raise click.ClickException(f"'review' needs {error.name}: pip install starlette uvicorn") from None
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
     from spamnb.journal.journal import Journal
     from spamnb.review.teaching import Teacher
     from spamnb.serve.service import listen_tcp

@@ -26,7 +26,7 @@ def set_command(settings: tuple[str, ...], model: Path) -> None:
     from dataclasses import replace
 
     from spamnb.errors import SpamnbError
-    from spamnb.formulas.decision import Loss
+    from spamnb.model.decision import Loss
     from spamnb.settings import COST_SETTINGS, SETTINGS, Settings
     from spamnb.store.store import Store
 

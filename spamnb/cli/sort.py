@@ -26,7 +26,7 @@ from spamnb.cli.mailboxes import (
 from spamnb.cli.options import ErrorCounter, journal_option, model_option, tell
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
     from spamnb.mailbox.filing import Filing, SortResult
     from spamnb.sources.mailbox import Folder
 
@@ -142,7 +142,7 @@ def _delay_interrupt() -> Iterator[Callable[[], bool]]:
 
 def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[SortResult, str], None]:
     """Return a function that prints a message in columns, truncated to the width of the terminal."""
-    from spamnb.formulas.decision import UNSURE
+    from spamnb.model.decision import UNSURE
     from spamnb.report.message_line import (
         column_width,
         fit_columns,

@@ -19,7 +19,7 @@ from spamnb.cli.options import (
 
 if TYPE_CHECKING:
     from spamnb.api.relearning import Relearning
-    from spamnb.counts.training_set import TrainingSet
+    from spamnb.model.training_set import TrainingSet
     from spamnb.sources.entries import ReadOptions
 
 # The share of a class's messages that may be missing, because a person deletes mail. If more are missing, a folder was

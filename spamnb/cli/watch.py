@@ -75,7 +75,7 @@ def watch_command(
     Example:
       spamnb watch ~/Maildir
     """
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
 
     targets = [target._replace(sort=target.sort or sort) for target in list_targets(mailboxes, model, junk, unsure)]
     for path in {target.model for target in targets}:

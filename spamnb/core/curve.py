@@ -1,4 +1,4 @@
-"""The loop of ``formulas/calibration.py``: a call of ``curve.c``."""
+"""The loop of ``model/calibration.py``: a call of ``curve.c``."""
 
 from __future__ import annotations
 

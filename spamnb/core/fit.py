@@ -1,4 +1,4 @@
-"""The loops of ``formulas/correction.py``: calls of ``fit.c``, which release the GIL."""
+"""The loops of ``model/correction.py``: calls of ``fit.c``, which release the GIL."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
  * links, 3 doubtful texts, 4 files. */
 size_t message_list(const struct reader *reader, int which, const span **items);
 
-/* ---- Scores of messages by naive Bayes and its correction: formulas/pooling.py and formulas/correction.py ---- */
+/* ---- Scores of messages by naive Bayes and its correction: model/pooling.py and model/correction.py ---- */
 
 enum event_model { BOOLEAN_MODEL, MULTINOMIAL_MODEL, BERNOULLI_MODEL };
 
@@ -182,7 +182,7 @@ struct score_rows {
 /* Scores messages. Returns false if there is too little memory. */
 bool score_messages(const struct score_model *model, const struct score_rows *rows);
 
-/* ---- The fit of the correction: formulas/correction.py. Each sum is computed in a fixed order, so that the results are
+/* ---- The fit of the correction: model/correction.py. Each sum is computed in a fixed order, so that the results are
  * the same on all machines. ---- */
 
 /* The problem: n messages whose scores are corrected.
@@ -221,7 +221,7 @@ void fit_take_out(const struct fit *fit);
  * contribution. Returns false if there is too little memory. */
 bool fit_scores(const struct fit *fit, double *scores);
 
-/* ---- The curves of the calibration: formulas/calibration.py ---- */
+/* ---- The curves of the calibration: model/calibration.py ---- */
 
 enum { CURVE_BINS = 512 }; /* of a histogram */
 
@@ -242,7 +242,7 @@ struct curve {
 /* Writes the results of a curve. */
 void curve_fit(struct curve *curve);
 
-/* ---- Trust in labels: formulas/trust.py ---- */
+/* ---- Trust in labels: model/trust.py ---- */
 
 /* Writes the probability that each of n labels is right. odds: (1 - p)/p, where p is the probability of the label by a
  * model without the message. noise: the share of labels that are wrong. */

@@ -18,14 +18,14 @@ class Scores(NamedTuple):
     """Scores of n messages for C classes. A score is an intercept and the sum of the weights of the tokens."""
 
     scores: np.ndarray  # (n, C) in nats
-    typicality: np.ndarray  # (n, C) how typical each message is of each class (formulas/decision.py), in nats
+    typicality: np.ndarray  # (n, C) how typical each message is of each class (model/decision.py), in nats
     votes: np.ndarray  # (n,) how much evidence the model has; 0 if it has none of the tokens
     weights: np.ndarray  # (nnz, C) of each token of each message, in nats; (0, C) if they are not wanted
     corrections: np.ndarray | None  # as ``weights``, the part that corrects naive Bayes
 
 
 class Pooling(NamedTuple):
-    """How the evidence of a message is pooled (formulas/pooling.py)."""
+    """How the evidence of a message is pooled (model/pooling.py)."""
 
     is_sum: bool
     information_exponent: float  # a whole number of halves

@@ -1,4 +1,4 @@
-/* Trust in a label: spamnb/formulas/trust.py explains the formula. */
+/* Trust in a label: spamnb/model/trust.py explains the formula. */
 #pragma once
 
 /* Returns the probability that a label is right. noise: the share of labels that are wrong. odds: (1 - p)/p, where p is

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TypeVar
 
-from spamnb.classification import Classification
-from spamnb.classifier import Classifier
 from spamnb.engines.executor import MAX_PART_BYTES, cores, map_parts
 from spamnb.errors import reason
+from spamnb.filter import Classifier
+from spamnb.model.classification import Classification
 from spamnb.sources.entries import Entry, work_in_batches
 
 T = TypeVar("T")

@@ -21,9 +21,9 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from spamnb.counts.counting import MessageCounter, SharedVocabulary, Unread
 from spamnb.engines.executor import PARTS_AHEAD, ordered_map, parts_of
 from spamnb.errors import ArgumentError, SpamnbError, reason
+from spamnb.model.counting import MessageCounter, SharedVocabulary, Unread
 from spamnb.reader.rows import Rows
 from spamnb.settings import TOKENS_VERSION, Settings
 from spamnb.sources.entries import Entry

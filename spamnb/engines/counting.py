@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spamnb.counts.counting import MessageCounter, TrainingSetBuilder, Unread
-from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.executor import cores, map_parts
+from spamnb.model.counting import MessageCounter, TrainingSetBuilder, Unread
+from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from spamnb.estimators.interface import BaseEstimator, ClassifierMixin, NotFittedError, validate_data
 from spamnb.estimators.losses import format_loss, read_loss
 from spamnb.estimators.validation import check_labels, check_lengths, check_weight, check_whole
-from spamnb.formulas.decision import least_loss
-from spamnb.formulas.priors import class_log_prior
-from spamnb.formulas.softmax import log_softmax, softmax
+from spamnb.model.decision import least_loss
+from spamnb.model.priors import class_log_prior
+from spamnb.model.softmax import log_softmax, softmax
 
 
 def check_fitted(estimator: Any, attribute: str = "classes_") -> None:

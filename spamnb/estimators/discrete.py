@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import GenerativeClassifier, SumClassifier, check_fitted
 from spamnb.estimators.validation import check_alpha, check_number
-from spamnb.formulas.mutual_information import mutual_information_from_counts
-from spamnb.formulas.naive_bayes import token_absence_log_probability, token_log_odds, token_log_probability
-from spamnb.formulas.softmax import softmax
-from spamnb.formulas.sums import ClassSums
+from spamnb.model.mutual_information import mutual_information_from_counts
+from spamnb.model.naive_bayes import token_absence_log_probability, token_log_odds, token_log_probability
+from spamnb.model.softmax import softmax
+from spamnb.model.sums import ClassSums
 
 # The largest category number. The categories of all columns are numbered one after another, and with this bound numbers
 # of 64 bits suffice for 2³² columns.

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from spamnb.estimators.base import DecisionFunction, GenerativeClassifier, check_fitted
 from spamnb.estimators.interface import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from spamnb.estimators.validation import check_number, check_whole
-from spamnb.formulas.gaussian import (
+from spamnb.model.gaussian import (
     VAR_SMOOTHING,
     Covariances,
     Gaussians,
@@ -24,9 +24,9 @@ from spamnb.formulas.gaussian import (
     separate_covariances,
     shared_covariance,
 )
-from spamnb.formulas.priors import class_log_prior
-from spamnb.formulas.softmax import softmax
-from spamnb.formulas.sums import Scatter
+from spamnb.model.priors import class_log_prior
+from spamnb.model.softmax import softmax
+from spamnb.model.sums import Scatter
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

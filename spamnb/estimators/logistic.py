@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import DecisionFunction, check_fitted, class_codes
 from spamnb.estimators.validation import check_labels, check_number
-from spamnb.formulas.cross_entropy import CrossEntropy, all_activations
-from spamnb.formulas.softmax import softmax
+from spamnb.model.cross_entropy import CrossEntropy, all_activations
+from spamnb.model.softmax import softmax
 
 # In nats. If rounding stops the search, it has converged if no component of the gradient is larger than this. With
 # tol=1e-15 and C from 1 to 1e6 the largest was 5e-8 on the iris, wine, breast cancer and digits data of scikit-learn.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.formulas.decision import UNSURE
+from spamnb.model.decision import UNSURE
 
 
 def read_loss(

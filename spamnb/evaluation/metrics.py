@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spamnb.formulas.calibration import label_trust
-from spamnb.formulas.trust import DOUBTFUL
+from spamnb.model.calibration import label_trust
+from spamnb.model.trust import DOUBTFUL
 
 UNSURE = -1
 BINS = 15  # of equal width, as in Guo, Pleiss, Sun & Weinberger (2017)

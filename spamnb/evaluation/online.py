@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from math import inf, log
 
 from spamnb.class_names import check_has_class
-from spamnb.classifier import Classifier
-from spamnb.counts.counting import MAX_READ
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_result
+from spamnb.filter import Classifier
+from spamnb.model.counting import MAX_READ
 from spamnb.reader.message import arrival
 from spamnb.settings import Settings
 from spamnb.shown_text import pluralize

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.classifier import Classifier
-from spamnb.counts.newest import mark_newest
-from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_result
+from spamnb.filter import Classifier
+from spamnb.model.newest import mark_newest
+from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import UNDATED
 from spamnb.settings import Settings
 from spamnb.training import estimate, fit, model_of, prepare

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.classification import Classification
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import UNSURE, McNemar, confusion_matrix, mcnemar
-from spamnb.formulas.calibration import margins
+from spamnb.model.calibration import margins
+from spamnb.model.classification import Classification
 from spamnb.reader.message import read_field
 from spamnb.shown_text import escape
 

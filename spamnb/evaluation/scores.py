@@ -11,7 +11,7 @@ from pathlib import Path
 
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.result import Result
-from spamnb.formulas.decision import UNSURE
+from spamnb.model.decision import UNSURE
 from spamnb.shown_text import escape
 from spamnb.sources.entries import open_private
 

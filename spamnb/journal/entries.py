@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.classification import Classification, probability_of
 from spamnb.errors import Damaged
-from spamnb.formulas.decision import UNSURE
+from spamnb.model.classification import Classification, probability_of
+from spamnb.model.decision import UNSURE
 from spamnb.reader.message import arrival
 from spamnb.reader.read_message import ReadMessage
 from spamnb.settings import TOKEN_SETTINGS, TOKENS_VERSION, Settings

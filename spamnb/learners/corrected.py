@@ -1,6 +1,6 @@
 """The default model: naive Bayes, and a correction of its scores that is fitted to its errors.
 
-formulas/correction.py defines the correction. Like the counts of naive Bayes, it is a sum over messages: the model file
+model/correction.py defines the correction. Like the counts of naive Bayes, it is a sum over messages: the model file
 stores the contribution of each message beside its digest, so that it can be subtracted.
 
 Training fits all messages. Learning one message fits this message, and then one hard example again. Forgetting the
@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.formulas.calibration import label_trust
-from spamnb.formulas.correction import (
+from spamnb.learners.learner import BatchScores, CorrectionFit, Fit, Learner, LeftOut, NewMessage
+from spamnb.learners.naive_bayes import NaiveBayes
+from spamnb.model.calibration import label_trust
+from spamnb.model.correction import (
     HARD,
     LEARNING_PENALTY,
     NEGLIGIBLE,
@@ -28,9 +30,7 @@ from spamnb.formulas.correction import (
     Problem,
     add_first_class,
 )
-from spamnb.formulas.trust import DOUBTFUL
-from spamnb.learners.learner import BatchScores, CorrectionFit, Fit, Learner, LeftOut, NewMessage
-from spamnb.learners.naive_bayes import NaiveBayes
+from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
@@ -40,7 +40,7 @@ from spamnb.store.records import MessageRecord, put_learned, read_learned
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
-    from spamnb.counts.training_set import TrainingSet
+    from spamnb.model.training_set import TrainingSet
 
 # Passes over all messages, number of folds, and passes over the messages outside a fold. 30 passes are no more
 # accurate than 10. A fold starts from the solution of all messages, so it needs few passes

@@ -2,7 +2,7 @@
 
 Training fits the embedding, a vector for each token, and learning does not change it. The vector of a message is a
 weighted sum of the vectors of its tokens. The model file has the vectors of the tokens, and the moments of each class
-(counts/moments.py).
+(model/moments.py).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.counts.moments import Moments
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.formulas import gaussian
-from spamnb.formulas.decision import log_ratios
-from spamnb.formulas.gaussian import Gaussians, QuadraticForm
-from spamnb.formulas.pooling import row_sums
-from spamnb.formulas.priors import class_log_prior
-from spamnb.formulas.softmax import softmax
 from spamnb.learners.embeddings import embed, fit_embedding
 from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage
+from spamnb.model import gaussian
+from spamnb.model.decision import log_ratios
+from spamnb.model.gaussian import Gaussians, QuadraticForm
+from spamnb.model.moments import Moments
+from spamnb.model.pooling import row_sums
+from spamnb.model.priors import class_log_prior
+from spamnb.model.softmax import softmax
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store.arrays import put_arrays, read_arrays
@@ -30,7 +30,7 @@ from spamnb.store.records import MessageRecord
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
-    from spamnb.counts.training_set import TrainingSet
+    from spamnb.model.training_set import TrainingSet
 
 N_FOLDS = 10  # folds that are left out in turn; the embedding is fitted once, to all messages
 SHRINKAGE = "oas"  # because a user may have hardly more messages than the embedding has dimensions

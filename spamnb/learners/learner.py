@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.formulas.calibration import bins_by_class, histogram
-from spamnb.formulas.decision import KnownMail, in_units, sum_typicality
+from spamnb.model.calibration import bins_by_class, histogram
+from spamnb.model.decision import KnownMail, in_units, sum_typicality
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store.records import MessageRecord
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # these imports would slow down the classification of one message
-    from spamnb.counts.training_set import TrainingSet
+    from spamnb.model.training_set import TrainingSet
     from spamnb.store.hard_examples import HardExample
 
 
@@ -25,8 +25,8 @@ class BatchScores(NamedTuple):
     rows: Rows
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
-    typicality: np.ndarray  # (n, C) how typical each message is of each class (formulas/decision.py), in nats
-    kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (formulas/pooling.py)
+    typicality: np.ndarray  # (n, C) how typical each message is of each class (model/decision.py), in nats
+    kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
     uncalibrated: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 
@@ -72,7 +72,7 @@ class LeftOut(NamedTuple):
     """Messages that were scored by a model without them."""
 
     scores: np.ndarray  # (n, C) in nats; (0, C) if there is one class only
-    typicality: np.ndarray  # (n, C) how typical each message is of each class (formulas/decision.py), in nats
+    typicality: np.ndarray  # (n, C) how typical each message is of each class (model/decision.py), in nats
 
 
 class CorrectionFit(NamedTuple):
@@ -84,7 +84,7 @@ class CorrectionFit(NamedTuple):
 
 
 class NewestScores(NamedTuple):
-    """The newest messages of a training set, scored by a model of the older ones (counts/newest.py)."""
+    """The newest messages of a training set, scored by a model of the older ones (model/newest.py)."""
 
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     rows: np.ndarray  # (m,) numbers of these messages among those of the training set
@@ -129,7 +129,7 @@ class Fit(NamedTuple):
         return histogram(scores, self.labels)
 
     def known_typicality(self) -> np.ndarray:
-        """Return the sums (C, 2, 3) of the messages' typicality (formulas/decision.py)."""
+        """Return the sums (C, 2, 3) of the messages' typicality (model/decision.py)."""
         if self.typicality is None:
             return np.zeros((self.scores.shape[1], 2, len(KnownMail._fields)), np.int64)
         return sum_typicality(self.typicality, self.labels)

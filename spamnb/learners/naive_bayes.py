@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
-from spamnb.counts.class_counts import ClassCounts, ClassTotals
-from spamnb.formulas.correction import UNIT
-from spamnb.formulas.naive_bayes import all_absent_log_probability
-from spamnb.formulas.pooling import kept_shares, pooling_parameters
-from spamnb.formulas.priors import class_log_prior
-from spamnb.formulas.softmax import softmax
 from spamnb.learners.learner import BatchScores, Fit, Learner, LeftOut
+from spamnb.model.class_counts import ClassCounts, ClassTotals
+from spamnb.model.correction import UNIT
+from spamnb.model.naive_bayes import all_absent_log_probability
+from spamnb.model.pooling import kept_shares, pooling_parameters
+from spamnb.model.priors import class_log_prior
+from spamnb.model.softmax import softmax
 from spamnb.reader.evidence import GROUPS, N_WORD_GROUPS
 from spamnb.reader.rows import Rows
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
-    from spamnb.counts.training_set import TrainingSet
+    from spamnb.model.training_set import TrainingSet
 
 N_FOLDS = 10  # folds that are left out in turn, for Bernoulli models with sums over the whole vocabulary
 MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages is not -inf, because scores would be NaN

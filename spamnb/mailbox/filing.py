@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.classification import Classification
 from spamnb.errors import SpamnbError
-from spamnb.formulas.trust import SWAP_TEST_MESSAGES, looks_swapped
 from spamnb.journal.entries import (
     INBOX,
     JUNK,
@@ -30,12 +28,14 @@ from spamnb.journal.writer import JournalWriter
 from spamnb.mail_result import class_of_label, classify_mail
 from spamnb.mailbox.interface import Mailbox, Move
 from spamnb.mailbox.record import LOCK_SECONDS, MailboxRecord, MovedMessage
+from spamnb.model.classification import Classification
+from spamnb.model.trust import SWAP_TEST_MESSAGES, looks_swapped
 from spamnb.reader.message import digest
 from spamnb.sources.entries import attempt, one_message
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Classifier
+    from spamnb.filter import Classifier
     from spamnb.reader.read_message import ReadMessage
 
 MAX_UNCHECKED_MOVES = 20  # messages that a run may always move, because more than half of a small mailbox may be spam

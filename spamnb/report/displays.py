@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.counts.top_words import InformativeWord
 from spamnb.errors import SpamnbError
 from spamnb.estimators.base import check_fitted
 from spamnb.estimators.discrete import BernoulliNB
-from spamnb.formulas.mutual_information import mutual_information_from_counts, strongest_class, top_columns
+from spamnb.model.mutual_information import mutual_information_from_counts, strongest_class, top_columns
+from spamnb.model.top_words import InformativeWord
 from spamnb.reader.meaning import meaning
 from spamnb.shown_text import escape
 

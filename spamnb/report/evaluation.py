@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, Estimate
-from spamnb.formulas.decision import UNSURE
+from spamnb.model.decision import UNSURE
 from spamnb.report.table import Table, format_tables
 from spamnb.shown_text import pluralize
 

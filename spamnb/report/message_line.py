@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from spamnb.classification import Classification
+from spamnb.model.classification import Classification
 from spamnb.reader.message import parse, read_fields
 from spamnb.shown_text import to_printable
 

@@ -20,7 +20,7 @@ from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT
 from spamnb.evaluation.metrics import doubtful_rows
 from spamnb.evaluation.result import EvaluatedMessage, Result
-from spamnb.formulas.decision import UNSURE
+from spamnb.model.decision import UNSURE
 from spamnb.reader.meaning import meaning
 from spamnb.report import charts
 from spamnb.report.evaluation import MATRIX_CLASSES, class_table, confusion_table, format_percent, headline_rows

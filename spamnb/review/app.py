@@ -20,11 +20,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from spamnb.api.words import word_of
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options
-from spamnb.formulas.decision import Loss
+from spamnb.filter import Classifier
 from spamnb.journal.entries import INBOX, JUNK
 from spamnb.journal.journal import Journal
+from spamnb.model.decision import Loss
 from spamnb.review import pages
 from spamnb.review.mailboxes import OpenMailboxes
 from spamnb.review.teaching import Outcome, Teacher, describe_missing

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urlencode
 
 from spamnb.api.words import words_of
-from spamnb.classifier import Classifier
-from spamnb.counts.top_words import InformativeWord
 from spamnb.errors import SpamnbError
-from spamnb.formulas.decision import UNSURE
+from spamnb.filter import Classifier
 from spamnb.journal.entries import JournalEntry
 from spamnb.journal.journal import DAYS, ORDERS, SHOWN, Correction, Journal
+from spamnb.model.decision import UNSURE
+from spamnb.model.top_words import InformativeWord
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
 from spamnb.shown_text import format_probability, pluralize, to_printable

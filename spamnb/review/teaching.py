@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError, in_options, reason
+from spamnb.filter import Classifier
 from spamnb.journal.entries import INBOX, JUNK, JournalEntry, identify_token_rules, unpack_tokens
 from spamnb.journal.journal import DAYS, Correction, Journal
 from spamnb.mail_result import class_of_label

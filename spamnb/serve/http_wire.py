@@ -12,8 +12,8 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 
-from spamnb.classification import SPAM_POINTS, Classification
 from spamnb.mail_result import format_symbols, header_fields
+from spamnb.model.classification import SPAM_POINTS, Classification
 from spamnb.serve.wire import Client, ExitCode, Refusal, Request, parse_length
 
 _STATUS = {

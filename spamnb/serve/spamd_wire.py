@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Mapping
 
-from spamnb.classification import SPAM_POINTS, Classification
 from spamnb.mail_result import format_report, format_symbols, header_fields
+from spamnb.model.classification import SPAM_POINTS, Classification
 from spamnb.reader.spam_fields import replace_spam_fields, section_length
 from spamnb.serve.wire import Client, ExitCode, Refusal, Request, parse_length
 

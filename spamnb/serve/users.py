@@ -11,8 +11,8 @@ import re
 from collections import OrderedDict
 from pathlib import Path
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.store.snapshot import create_empty
 from spamnb.store.store import Store
 

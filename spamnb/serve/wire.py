@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from spamnb.classification import Classification
+from spamnb.model.classification import Classification
 
 CHUNK = 1 << 16  # bytes that are read at once: the default limit of asyncio's StreamReader
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import groupby
 
-from spamnb.classification import Classification
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.journal.entries import make_entry
 from spamnb.journal.journal import Correction
 from spamnb.journal.writer import JournalWriter
 from spamnb.mail_result import class_of_label, classify_mails
+from spamnb.model.classification import Classification
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import strip_envelope
 from spamnb.serve.batches import Batches, Task

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts, SparseRow
+from spamnb.model.class_counts import ClassCounts, SparseRow
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # indices of ``Cells.figures``
 MAX_COUNT = (1 << 32) - 1  # of a count

@@ -1,6 +1,6 @@
 """Table ``hard``: the hard examples of a corrected model, with their tokens, so that they can be fitted again.
 
-A message is hard if it has a large coefficient (formulas/correction.py). The table has the hardest messages of
+A message is hard if it has a large coefficient (model/correction.py). The table has the hardest messages of
 training, and the last hard messages that were learned. When a message is learned, one hard example is fitted again.
 When a hard example of training is forgotten, all are fitted again, because training fitted them together.
 

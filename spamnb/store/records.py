@@ -27,7 +27,7 @@ class MessageRecord(NamedTuple):
 
     label: str
     bins: dict[str, int] | None  # by class, its bin in the calibration's histogram; None for a message of training
-    typicality: Mapping[str, int] = MappingProxyType({})  # by class, in units (formulas/decision.py)
+    typicality: Mapping[str, int] = MappingProxyType({})  # by class, in units (model/decision.py)
     contribution: Mapping[str, int] = MappingProxyType({})  # units by class, added to the weights of its tokens
     # Units by which hard examples changed when the message was learned, by the number of the example and by class.
     changes: Mapping[int, Mapping[str, int]] = MappingProxyType({})

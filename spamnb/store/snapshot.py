@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import ArgumentError, Damaged, ModelExists, Outdated, SpamnbError
-from spamnb.formulas.trust import PRIOR_NOISE
+from spamnb.model.class_counts import ClassCounts
+from spamnb.model.trust import PRIOR_NOISE
 from spamnb.store.arrays import put_arrays, read_arrays
 from spamnb.store.buckets import Block, check_texts, write_blocks
 from spamnb.store.cells import DOCUMENTS, OCCURRENCES
@@ -43,7 +43,7 @@ class Snapshot(NamedTuple):
     block: Block  # all tokens: sums of training and of the messages learned since
     messages: Sequence[tuple[bytes, MessageRecord]]  # by digest
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
-    typicality: np.ndarray  # (C, 2, 3) sums of messages of each class, and of others (formulas/decision.py)
+    typicality: np.ndarray  # (C, 2, 3) sums of messages of each class, and of others (model/decision.py)
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     stored: Sequence[StoredMessage] = ()  # learned messages, whole; the oldest first
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from spamnb.core.curve import BINS
-from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import Damaged
-from spamnb.formulas.calibration import Calibration
-from spamnb.formulas.calibration import fit as fit_calibration
-from spamnb.formulas.decision import KnownMail
+from spamnb.model.calibration import Calibration
+from spamnb.model.calibration import fit as fit_calibration
+from spamnb.model.class_counts import ClassTotals
+from spamnb.model.decision import KnownMail
 from spamnb.store.cells import MAX_COUNT
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
 
@@ -41,7 +41,7 @@ class State:
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) messages, and sums over all tokens of document counts and of occurrences
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and all others
-    typicality: np.ndarray  # (C, 2, 3) KnownMail of each class, and of all others (formulas/decision.py)
+    typicality: np.ndarray  # (C, 2, 3) KnownMail of each class, and of all others (model/decision.py)
     curves: np.ndarray | None  # (C, 3) slope, intercept and knee as written; None after a change
     cache: dict[str, Any] = field(default_factory=dict)  # arrays that were read in this state
 

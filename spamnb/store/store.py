@@ -29,10 +29,10 @@ import numpy as np
 
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
-from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.formulas.calibration import Calibration
-from spamnb.formulas.trust import PRIOR_NOISE
+from spamnb.model.calibration import Calibration
+from spamnb.model.class_counts import ClassTotals, TokenCounts
+from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE

@@ -14,7 +14,7 @@ from mail import export_lines, fail, mail, message, without_calibration, write_f
 from spamnb.api.arguments import make_settings
 from spamnb.api.relearning import Relearning
 from spamnb.api.train import Training
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
 from spamnb.sources.entries import ReadOptions
 from spamnb.store.records import read_all_learned

@@ -3,7 +3,7 @@
 import pytest
 
 from spamnb.api.words import WordsReport
-from spamnb.counts.top_words import InformativeWord, Word
+from spamnb.model.top_words import InformativeWord, Word
 
 
 @pytest.mark.parametrize("width", [42, 80])

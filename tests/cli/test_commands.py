@@ -19,9 +19,9 @@ from commands import output_of, run
 from mail import export_lines, mail, message, write_folders
 
 import spamnb
-from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS, cli
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.mailbox import maildir
 from spamnb.reader.message import Reader
 from spamnb.settings import SETTINGS
@@ -207,7 +207,7 @@ def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
 def test_filter_says_in_one_line_why_it_did_not_judge(
     model: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
-    monkeypatch.setattr("spamnb.classifier.Classifier.open", fails(error))
+    monkeypatch.setattr("spamnb.filter.Classifier.open", fails(error))
     result = run("filter", "-m", model, stdin=message("spam", 1))
     assert (result.exit_code, result.stderr) == (0, f"spamnb: {said}\n")
     assert result.stdout_bytes == f"X-Spam-Warning: not classified: {said}\n".encode() + message("spam", 1)
@@ -338,7 +338,7 @@ def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_pat
 def test_what_ends_classify_is_no_verdict(
     model: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
 ) -> None:
-    monkeypatch.setattr("spamnb.classifier.Classifier.classify_all", fails(error))
+    monkeypatch.setattr("spamnb.filter.Classifier.classify_all", fails(error))
     result = run("classify", "-m", model, "--exit-code", stdin=b"Subject: x\n")
     assert (result.exit_code, result.output) == (code, said)
 

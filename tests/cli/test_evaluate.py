@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from mail import add_dates, mail, write_folders
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 
 EACH = 40
 

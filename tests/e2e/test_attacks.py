@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.reader.message import parse
 from spamnb.sources.entries import read_entries
 from spamnb.sources.spec import find_labelled_entries

@@ -19,7 +19,7 @@ import pytest
 from commands import SPAMNB, output_of, run_and_kill
 from mail import mail, message, without_calibration, write_folders
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store

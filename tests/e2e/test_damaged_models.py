@@ -19,7 +19,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mail import mail, message, write_folders
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.settings import Settings
 
 KINDS = ("bernoulli", "corrected", "lda")

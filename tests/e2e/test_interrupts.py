@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from mail import mail, write_folders
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import pytest
 from commands import output_of, run
 from mail import export_lines, mail, message, without_calibration, without_correction, write_folders
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.settings import TOKENS_VERSION
 from spamnb.store.database import APPLICATION_ID
 from spamnb.store.store import Store

@@ -14,7 +14,7 @@ import pytest
 from commands import output_of, run
 from mail import export_lines, learned_class, message, write_file, write_journal
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
 from spamnb.reader.binding import ReaderCore

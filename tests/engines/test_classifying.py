@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from mail import count_messages, fail, mail, message, train_file
 
-from spamnb.classification import Classification
-from spamnb.classifier import Classifier
 from spamnb.engines import executor as module
 from spamnb.engines.classifying import classify_parallel
+from spamnb.filter import Classifier
+from spamnb.model.classification import Classification
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_entries

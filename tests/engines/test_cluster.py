@@ -23,10 +23,10 @@ from unpacked import wait_until
 
 from spamnb.api.evaluate import evaluate
 from spamnb.api.train import train
-from spamnb.classifier import Classifier
 from spamnb.engines import cluster as module
 from spamnb.engines.cluster import count_part, token_versions
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.settings import ORIGIN, Settings
 from spamnb.sources.entries import Entry
 

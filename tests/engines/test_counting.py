@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import fail, mail, message, same_counts, write_folders
 
-from spamnb.counts import counting as counts
-from spamnb.counts.training_set import TrainingSet
 from spamnb.engines import executor as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.executor import ordered_map, parts_of, threads
 from spamnb.errors import SpamnbError
+from spamnb.model import counting as counts
+from spamnb.model.training_set import TrainingSet
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from spamnb.estimators.dirichlet import Dirichlet
-from spamnb.formulas.priors import class_log_prior
+from spamnb.model.priors import class_log_prior
 
 
 @pytest.mark.parametrize("alpha", [[0.5, 2.0], [3.0, 1.5, 7.0], [2.0, 2.0, 2.0, 2.0]])

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from sklearn.linear_model import SGDClassifier
 
 from spamnb.estimators.logistic import LogisticRegression
-from spamnb.formulas.cross_entropy import CrossEntropy
+from spamnb.model.cross_entropy import CrossEntropy
 
 by_form = pytest.mark.parametrize("form", [np.asarray, csr_array])
 

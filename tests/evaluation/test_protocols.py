@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from mail import fail, mail, make_model, message, train_file
 
-from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.evaluation import protocols
 from spamnb.evaluation.online import evaluate_model, evaluate_stream, sort_by_date
 from spamnb.evaluation.protocols import Mail, make_mail
 from spamnb.evaluation.result import Result
+from spamnb.filter import Classifier
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 

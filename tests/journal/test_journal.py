@@ -11,8 +11,8 @@ from commands import output_of, run
 from mail import count_verdicts, message
 from unpacked import wait_until
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.journal.entries import (
     MAX_FIELD,
     NOWHERE,

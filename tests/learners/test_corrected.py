@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mail import count_messages, export_lines, mail, message, train_file
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_scale
 from spamnb.learners.naive_bayes import NaiveBayes

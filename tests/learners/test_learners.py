@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from mail import count_messages, mail, message, train_file, without_calibration
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import Rows
 from spamnb.settings import MODELS, VECTOR_MODELS, Settings

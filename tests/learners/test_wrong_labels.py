@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from mail import count_messages, make_variations, train_file
 
-from spamnb.classifier import Classifier
 from spamnb.evaluation.metrics import doubtful_rows, expected_calibration_error, log_loss, reliability_table
-from spamnb.formulas.trust import looks_swapped
+from spamnb.filter import Classifier
 from spamnb.learners.corrected import Corrected
+from spamnb.model.trust import looks_swapped
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
 from spamnb.store.records import read_learned

@@ -17,8 +17,8 @@ from person import MaildirPerson, Person, begin, key, sides
 from programs import watching
 from unpacked import PATIENCE, wait_until
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.journal.entries import INBOX, JUNK, encode_entry, make_entry
 from spamnb.journal.journal import Journal
 from spamnb.mail_result import classify_mail

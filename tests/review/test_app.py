@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
 from spamnb.api.words import word_of, words_of
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.mailbox import maildir
 from spamnb.review.app import MAX_BODY, Review
 

@@ -6,7 +6,7 @@ import pytest
 from commands import output_of
 from mail import learned_class, message, without_calibration, write_journal
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.journal.journal import Journal
 from spamnb.mailbox import maildir
 from spamnb.reader.message import digest

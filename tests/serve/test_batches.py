@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 from mail import message
 
-from spamnb.classifier import Classifier, Learned
 from spamnb.errors import Locked, SpamnbError
+from spamnb.filter import Classifier, Learned
 from spamnb.journal.journal import Correction
 from spamnb.mail_result import classify_mail, classify_mails
 from spamnb.reader.message import digest

@@ -19,9 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import message as mail
 
-from spamnb.classification import Classification, Evidence
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.mail_result import (
     _MAX_REPORT_ROWS,
     class_of_label,
@@ -30,6 +29,7 @@ from spamnb.mail_result import (
     format_symbol,
     header_fields,
 )
+from spamnb.model.classification import Classification, Evidence
 from spamnb.reader import spam_fields
 from spamnb.reader.binding import ReaderCore
 from spamnb.serve import users

@@ -21,7 +21,7 @@ from person import key_of
 from served import Server
 from unpacked import command_of_unpacked, command_with_user, free_port, running, wait_until
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.classification import Classification
+from spamnb.model.classification import Classification
 from spamnb.serve.spamd_wire import SpamdWire, parse_request, parse_request_line
 from spamnb.serve.wire import Client, Refusal, Request
 

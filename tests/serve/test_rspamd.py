@@ -13,7 +13,7 @@ from mail import message as mail
 from served import Server, receive
 from unpacked import command_of_unpacked
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.mail_result import classify_mail, format_symbols, header_fields
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from served import Server, receive
 from unpacked import wait_until
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.store.snapshot import read_snapshot
 
 pytestmark = pytest.mark.slow

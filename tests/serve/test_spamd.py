@@ -8,7 +8,7 @@ from mail import message as mail
 from served import Server, receive
 from unpacked import wait_until
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.journal.journal import Journal
 from spamnb.mail_result import classify_mail
 from spamnb.reader.spam_fields import section_length

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import mail, make_counts, make_store
 
-from spamnb.classifier import Classifier
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.filter import Classifier
 from spamnb.reader.tokens import TokenArray
 from spamnb.store import buckets
 from spamnb.store.buckets import LOWEST, Block, read_block, read_cells, read_vectors, rewrite, write_blocks

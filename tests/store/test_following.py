@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mail import mail, make_counts, message
 
-from spamnb.classifier import Classifier
+from spamnb.filter import Classifier
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from mail import count_messages, import_store, mail, make_model, message, train_file
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.settings import Settings
 from spamnb.store.arrays import put_arrays
 from spamnb.store.jsonl import MAX_TOKEN_BYTES, export, parse_export

@@ -11,8 +11,8 @@ import pytest
 from commands import run
 from mail import count_messages, export_lines, mail, message, train_file
 
-from spamnb.classifier import Classifier
 from spamnb.errors import Outdated, SpamnbError
+from spamnb.filter import Classifier
 from spamnb.settings import COST_SETTINGS, TOKEN_SETTINGS, Settings
 from spamnb.store.cells import Cells
 from spamnb.store.old_models import _COPIED, _OLD_CLASSES, _OLD_TOKENS, rewrite_old_model

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from mail import count_messages, mail, message, train_file
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.settings import Settings
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from mail import count_messages, mail, message, train_file
 
 from spamnb.api.relearning import relearn
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.settings import Settings
 from spamnb.store import state
 from spamnb.store.cells import Cells

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from mail import mail, make_model, message
 
-from spamnb.classifier import Classifier
 from spamnb.errors import ModelExists, SpamnbError
+from spamnb.filter import Classifier
 from spamnb.settings import Settings
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import Store

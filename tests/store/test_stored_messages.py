@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mail import count_messages, import_store, mail, message, train_file
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
 from spamnb.settings import Settings
 from spamnb.sources.formats import MAX_MESSAGE
 from spamnb.store.jsonl import export

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from mail import count_messages, fail, mail, message, same_counts
 from scipy.sparse import csr_array
 
-from spamnb.counts import counting as module
-from spamnb.counts.training_set import TrainingSet
 from spamnb.engines import executor as engine
 from spamnb.engines.counting import count_parallel
+from spamnb.model import counting as module
+from spamnb.model.training_set import TrainingSet
 from spamnb.reader import rows as rows_module
 from spamnb.reader.message import Reader
 from spamnb.settings import Settings

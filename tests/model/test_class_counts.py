@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from spamnb.counts.class_counts import ClassCounts, SparseRow
-from spamnb.counts.moments import UNIT, Moments
-from spamnb.counts.top_words import top_words
-from spamnb.formulas.sums import Scatter
+from spamnb.model.class_counts import ClassCounts, SparseRow
+from spamnb.model.moments import UNIT, Moments
+from spamnb.model.sums import Scatter
+from spamnb.model.top_words import top_words
 
 CLASSES = ("ham", "list", "spam")
 WIDTH = 6

@@ -1,4 +1,4 @@
-"""formulas/correction.py: it solves what the docstring says, and refuses arrays that do not fit."""
+"""model/correction.py: it solves what the docstring says, and refuses arrays that do not fit."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.core.fit import FitRows
-from spamnb.formulas import correction
-from spamnb.formulas.correction import LEARNING_PENALTY, NEGLIGIBLE, PENALTY, UNIT, Problem, add_first_class
-from spamnb.formulas.softmax import softmax
-from spamnb.formulas.trust import trust
+from spamnb.model import correction
+from spamnb.model.correction import LEARNING_PENALTY, NEGLIGIBLE, PENALTY, UNIT, Problem, add_first_class
+from spamnb.model.softmax import softmax
+from spamnb.model.trust import trust
 
 
 def ascend(

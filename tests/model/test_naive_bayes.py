@@ -11,16 +11,16 @@ from scipy.sparse import csr_array
 from scipy.stats import dirichlet
 
 from spamnb.estimators.discrete import MultinomialNB
-from spamnb.formulas.decision import Loss
-from spamnb.formulas.mutual_information import mutual_information_from_counts, top_columns
-from spamnb.formulas.naive_bayes import (
+from spamnb.model.decision import Loss
+from spamnb.model.mutual_information import mutual_information_from_counts, top_columns
+from spamnb.model.naive_bayes import (
     all_absent_log_probability,
     token_absence_log_probability,
     token_log_odds,
     token_log_probability,
 )
-from spamnb.formulas.priors import class_log_prior
-from spamnb.formulas.sums import subtract
+from spamnb.model.priors import class_log_prior
+from spamnb.model.sums import subtract
 
 COUNTS = np.array([[3, 0, 5], [1, 2, 0]])
 DOCUMENTS = np.array([6, 4])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.formulas.sums import Scatter
+from spamnb.model.sums import Scatter
 
 # The unit of the fixed point. Vectors have length √d, so that components are about 1 and are rounded by 7.6e-6 at most.
 # The sums of products of a 1000-dimensional embedding stay below 2⁶³ for two million messages.

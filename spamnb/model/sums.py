@@ -1,7 +1,7 @@
 """Sums of rows by class, and their exact subtraction. The estimators learn these sums.
 
 Naive Bayes stores sums of columns, which are whole numbers for rows of whole numbers. Every Gaussian estimator stores
-the weight, the mean and the scatter about the mean of each class (mail models store counts/moments.py instead):
+the weight, the mean and the scatter about the mean of each class (mail models store model/moments.py instead):
 
     n = Σ_i w_i      μ = Σ_i w_i x_i / n      S = Σ_i w_i (x_i − μ)(x_i − μ)ᵀ
 

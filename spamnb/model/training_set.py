@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts, SparseRow, inverse_index
+from spamnb.model.class_counts import ClassCounts, SparseRow, inverse_index
 from spamnb.reader.rows import MESSAGES_AT_ONCE, Rows
 from spamnb.reader.tokens import TokenArray
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.formulas.softmax import log_softmax
+from spamnb.model.softmax import log_softmax
 
 
 def all_activations(activation: np.ndarray) -> np.ndarray:

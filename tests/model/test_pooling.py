@@ -11,8 +11,8 @@ from scipy.special import logsumexp
 from scipy.stats import entropy
 
 from spamnb.core.score import EVENT_MODELS, ScoreModel, Scores
-from spamnb.formulas.naive_bayes import token_log_odds, token_log_probability
-from spamnb.formulas.pooling import (
+from spamnb.model.naive_bayes import token_log_odds, token_log_probability
+from spamnb.model.pooling import (
     GROUP_EXPONENT,
     INFORMATION_EXPONENT,
     POOLINGS,

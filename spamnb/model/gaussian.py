@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.formulas.sums import Scatter, shrink, whitening
+from spamnb.model.sums import Scatter, shrink, whitening
 
 LOG_2PI = float(np.log(2 * np.pi))
 VAR_SMOOTHING = 1e-9  # of Gaussian naive Bayes: share of the largest variance that is added to every variance

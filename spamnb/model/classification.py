@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.formulas.decision import UNSURE
+from spamnb.model.decision import UNSURE
 from spamnb.shown_text import format_probability
 
 SPAM_POINTS = 5.0

@@ -1,4 +1,4 @@
-"""formulas/calibration.py: honest probabilities by the likeliest curve, though some labels are wrong."""
+"""model/calibration.py: honest probabilities by the likeliest curve, though some labels are wrong."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scipy.special import expit
 
 from spamnb.core.curve import BINS
 from spamnb.evaluation.metrics import expected_calibration_error, log_loss, reliability_table
-from spamnb.formulas import calibration
-from spamnb.formulas.calibration import (
+from spamnb.model import calibration
+from spamnb.model.calibration import (
     _BIN_MARGINS,
     _PRIOR_MARGIN,
     Calibration,

@@ -187,7 +187,7 @@ def is_typical(typicality: np.ndarray, known: np.ndarray, kept_shares: np.ndarra
     """Return whether messages are typical enough of the spam that the model knows to be called spam, (n,).
 
     ``typicality`` (n,) is that of spam, ``known`` (2, 3) are the sums of KnownMail for spam and for all other mail,
-    ``kept_shares`` (n,) say how much the model knows of each message (formulas/pooling.py), and ``cost`` is λ.
+    ``kept_shares`` (n,) say how much the model knows of each message (model/pooling.py), and ``cost`` is λ.
 
     >>> known = np.array([[400, 400 * 65536, 0], [400, -400 * 9 * 65536, 0]])  # spam at 1 nat, good mail at -9
     >>> is_typical(np.array([0.1, -1.5, 0.5, 1.0]), known, np.array([1, 1, 0.4, 0]), 9.0)

@@ -14,7 +14,7 @@ Compression limits the influence of a message that is far from the curve. The cu
 never give probabilities near 0 or 1. d falls from 1 (Laplace's rule of succession) to ½ (Jeffreys' prior) as the number
 of messages grows.
 
-Some labels are wrong. The trust in a label (formulas/trust.py) is the weight of the message for its class, and one
+Some labels are wrong. The trust in a label (model/trust.py) is the weight of the message for its class, and one
 minus the trust is its weight for the other classes. Trust, noise and curve are computed in turn, by a few rounds of
 expectation maximisation. The loop is in C, ``core/curve.c``.
 """
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.core.curve import BINS, fit_curve
-from spamnb.formulas.trust import PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING, PRIOR_NOISE, trust
+from spamnb.model.trust import PRIOR_MESSAGES, PRIOR_MESSAGES_OF_TRAINING, PRIOR_NOISE, trust
 
 # BINS bins cover margins from −5,000 to 5,000 nats. A bin is .01 nats wide near 0, and 4 % of the margin far from 0.
 _BINS_PER_UNIT = 24.0  # bins per unit of asinh(margin / _SCALE)

@@ -14,7 +14,7 @@ solved one message at a time (Yu, Huang and Lin, "Dual coordinate descent method
 entropy models", Machine Learning 85, 2011): each step fits the coefficients of one message, and leaves all others
 unchanged.
 
-The penalty C is multiplied by the trust in the label of the message (formulas/trust.py). Otherwise W would be fitted to
+The penalty C is multiplied by the trust in the label of the message (model/trust.py). Otherwise W would be fitted to
 the wrong labels, because they have the largest gradients (Bootkrajang and Kabán, "Label-noise robust logistic
 regression and its applications", ECML 2012).
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts, inverse_index
-from spamnb.formulas.mutual_information import mutual_information_from_counts, strongest_class, top_columns
+from spamnb.model.class_counts import ClassCounts, inverse_index
+from spamnb.model.mutual_information import mutual_information_from_counts, strongest_class, top_columns
 from spamnb.reader.tokens import TokenArray
 
 

@@ -1,4 +1,4 @@
-"""formulas/decision.py: spam is called what is likely spam, and typical of the spam that is known."""
+"""model/decision.py: spam is called what is likely spam, and typical of the spam that is known."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.formulas.decision import (
+from spamnb.model.decision import (
     SPREAD,
     TRAINING_MESSAGES,
     UNIT,

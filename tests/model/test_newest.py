@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from mail import count_messages, mail, message, train_file
 
-from spamnb.classifier import Classifier
-from spamnb.counts.newest import NoNewest, mark_newest, select_newest
-from spamnb.formulas import calibration
-from spamnb.formulas.decision import Loss, is_typical
+from spamnb.filter import Classifier
 from spamnb.learners.corrected import PASSES
+from spamnb.model import calibration
+from spamnb.model.decision import Loss, is_typical
+from spamnb.model.newest import NoNewest, mark_newest, select_newest
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.store.store import Store

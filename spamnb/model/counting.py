@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.core.library import lib
-from spamnb.counts.class_counts import inverse_index
-from spamnb.counts.training_set import TrainingSet, add_up
 from spamnb.errors import reason
+from spamnb.model.class_counts import inverse_index
+from spamnb.model.training_set import TrainingSet, add_up
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import MAX_ITEMS_IN_MEMORY, Rows, allocate_array, join_slices
 from spamnb.reader.tokens import TokenArray, Vocabulary

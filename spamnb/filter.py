@@ -16,14 +16,14 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from spamnb.classification import Classification, Evidence
 from spamnb.errors import SpamnbError, check_type
-from spamnb.formulas.calibration import bins_by_class
-from spamnb.formulas.decision import UNSURE, Loss, describe_doubt, in_units, is_typical
-from spamnb.formulas.pooling import towards_prior
-from spamnb.formulas.trust import trust
 from spamnb.learners import learner_for
 from spamnb.learners.learner import NewMessage
+from spamnb.model.calibration import bins_by_class
+from spamnb.model.classification import Classification, Evidence
+from spamnb.model.decision import UNSURE, Loss, describe_doubt, in_units, is_typical
+from spamnb.model.pooling import towards_prior
+from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.rows import Rows

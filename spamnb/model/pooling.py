@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from spamnb.core.score import Pooling
-from spamnb.formulas.priors import class_log_prior
+from spamnb.model.priors import class_log_prior
 
 POOLINGS = ("mean", "sum")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spamnb.counts.training_set import TrainingSet
+from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import UNDATED
 
 NEWEST_SHARE = 1 / 5  # of the messages with a date

@@ -41,7 +41,7 @@ class TokenCounts(NamedTuple):
     document_counts: np.ndarray  # (C, k) N_jc
     occurrences: np.ndarray  # (C, k) T_jc
     groups: np.ndarray  # (k,) the tokens' groups
-    weights: np.ndarray  # (C, k) weights of the correction in units (formulas/correction.py); 0 in other models
+    weights: np.ndarray  # (C, k) weights of the correction in units (model/correction.py); 0 in other models
 
 
 class SparseRow(NamedTuple):

@@ -1,4 +1,4 @@
-"""classifier.py: textbook uncalibrated_rows against scikit-learn, and the algebra of learning and forgetting."""
+"""filter.py: textbook uncalibrated_rows against scikit-learn, and the algebra of learning and forgetting."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from mail import count_messages, mail, make_model, message, train_file, without_
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
-from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.formulas import calibration
+from spamnb.filter import Classifier
+from spamnb.model import calibration
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary

@@ -1,1 +1,0 @@
-"""Rows of messages, and the sums of rows that a model is."""
