@@ -44,8 +44,8 @@ NEIGHBOURS: dict[str, set[str]] = {
         "serve": "filter journal mail_result model reader store",
         "mailbox": "filter journal mail_result model people reader sources store",
         "review": "api filter journal mail_result mailbox model reader serve sources store",
-        "cli": "api engines evaluation filter journal mail_result mailbox model people reader report review serve sources"
-        " store training",
+        "cli": "api engines evaluation filter journal mail_result mailbox model people reader report review serve"
+        " sources store training",
     }.items()
 }
 ENTRANCES = {"__init__", "__main__"}  # they re-export
