@@ -36,15 +36,15 @@ NEIGHBOURS: dict[str, set[str]] = {
         "filter": "learners model reader sources store",
         "people": "model reader sources",
         "mail_result": "filter model people reader",
-        "journal": "model reader store",
+        "ledger": "filter model reader store",
         "engines": "filter model reader sources",
         "evaluation": "engines filter model reader sources training",
         "report": "estimators evaluation model reader",
         "api": "engines estimators evaluation filter learners model people reader report sources store training",
-        "serve": "filter journal mail_result model reader store",
-        "mailbox": "filter journal mail_result model people reader sources store",
-        "review": "api filter journal mail_result mailbox model reader serve sources store",
-        "cli": "api engines evaluation filter journal mail_result mailbox model people reader report review serve"
+        "serve": "filter ledger mail_result model reader store",
+        "mailbox": "filter ledger mail_result model people reader sources store",
+        "review": "api filter ledger mail_result mailbox model reader serve sources store",
+        "cli": "api engines evaluation filter ledger mail_result mailbox model people reader report review serve"
         " sources store training",
     }.items()
 }

@@ -46,9 +46,9 @@ def main() -> None:
             (home / "Maildir" / part).mkdir(parents=True)
         for path in sorted(mail[1].rglob("*.eml")):
             shutil.copy(path, home / "Maildir/new" / f"{path.parent.name}-{path.stem}")
-        sort = [*spamnb, "sort", "--journal", home / "journal", home / "Maildir"]
+        sort = [*spamnb, "sort", "--ledger", home / "ledger", home / "Maildir"]
         subprocess.run(sort, check=True, stdout=subprocess.DEVNULL)
-        review = [*spamnb, "review", "--journal", home / "journal", "--port", "0"]
+        review = [*spamnb, "review", "--ledger", home / "ledger", "--port", "0"]
         server = subprocess.Popen(review, stderr=subprocess.PIPE, text=True)
         browser = Chromium(home / "browser")
         try:

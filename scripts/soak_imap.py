@@ -4,7 +4,7 @@
 
 While ``spamnb watch --sort`` runs, mail arrives, a person moves some messages, and the server is killed at random
 times. At the end each message must be unread and in one folder: the folder to which the person moved it last, or else
-the folder of its verdict in the journal. SPAMNB_MAIL_ROOT names the folder with the unpacked Dovecot, as for the tests.
+the folder of its verdict in the ledger. SPAMNB_MAIL_ROOT names the folder with the unpacked Dovecot, as for the tests.
 The script must run as root.
 """
 
@@ -31,7 +31,7 @@ from person import FoldersOfMail, Person, key_of  # noqa: E402
 from programs import Watch, watching  # noqa: E402
 
 from spamnb.filter import Classifier  # noqa: E402
-from spamnb.journal.journal import Journal  # noqa: E402
+from spamnb.ledger.ledger import Ledger  # noqa: E402
 from spamnb.reader.message import digest  # noqa: E402
 
 CONNECTION_ERRORS = (imaplib.IMAP4.error, OSError, AssertionError)  # of the person's client when the server is killed
@@ -88,13 +88,13 @@ def move_one(person: Person, chance: random.Random, names: list[str], folder_of:
 
 
 def find_errors(
-    mail_folders: FoldersOfMail, messages: dict[str, bytes], folder_of: dict[str, str], journal: Path
+    mail_folders: FoldersOfMail, messages: dict[str, bytes], folder_of: dict[str, str], ledger: Path
 ) -> list[str]:
     """Return a line for each message that is lost, doubled, marked as read, or in the wrong folder."""
     errors = []
-    with Journal.open(journal) as opened_journal:
+    with Ledger.open(ledger) as opened_ledger:
         for name, raw in messages.items():
-            places, entry = mail_folders.get(name, []), opened_journal.last_verdict(digest(raw))
+            places, entry = mail_folders.get(name, []), opened_ledger.last_verdict(digest(raw))
             # A message without an entry was moved to Junk just before the connection was lost.
             expected = folder_of.get(name) or ("INBOX" if entry is not None and entry.verdict != "spam" else "Junk")
             is_unknown = folder_of.get(name) == "" and len(places) < 2  # the server was killed before it answered
@@ -112,7 +112,7 @@ def main() -> None:
         folder = Path(tempfile.mkdtemp(prefix="spamnb-imap-"))
         stack.callback(shutil.rmtree, folder)
         folder.chmod(0o755)
-        model, journal = folder / "model.spamnb", folder / "journal"
+        model, ledger = folder / "model.spamnb", folder / "ledger"
         with Classifier.create(model) as classifier:
             for label, raw in mail(60):
                 classifier.learn(label, raw)
@@ -120,14 +120,14 @@ def main() -> None:
         server.start()
         stack.callback(server.kill)
         os.environ.update(server.login, HOME=str(folder), XDG_DATA_HOME=str(folder), XDG_CONFIG_HOME=str(folder))
-        arguments = ["--sort", "--journal", str(journal), "-m", str(model), server.url]
+        arguments = ["--sort", "--ledger", str(ledger), "-m", str(model), server.url]
         watch = stack.enter_context(watching(folder, *arguments))
         messages, folder_of = deliver_and_move(server, watch, options.minutes, options.kill_every)
         time.sleep(40)  # after a lost connection watch waits for at most half a minute
         with server.person() as person:
             mail_folders = person.mail()
         print("watch:", dict(Counter(line.split("\t")[0].split(":")[0] for line in watch.said.splitlines())))
-        if errors := find_errors(mail_folders, messages, folder_of, journal):
+        if errors := find_errors(mail_folders, messages, folder_of, ledger):
             sys.exit("\n".join(errors))
         print("each message is in its folder, and none is marked as read")
 

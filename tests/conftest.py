@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -47,6 +48,12 @@ def corpora() -> Path:
     if not path.is_dir():
         pytest.fail(f"SPAMNB_CORPORA={folder} is no folder")
     return path
+
+
+@pytest.fixture(autouse=True)
+def ledger_of_one_test(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each test have its own ledger."""
+    monkeypatch.setenv("SPAMNB_LEDGER", str(tmp_path_factory.getbasetemp() / f"{secrets.token_hex(8)}.ledger"))
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,8 @@ import numpy as np
 
 from spamnb.engines.counting import count_parallel
 from spamnb.filter import Classifier
-from spamnb.journal.entries import INBOX, NOWHERE, Place, make_entry
-from spamnb.journal.journal import Journal
+from spamnb.ledger.entries import INBOX, NOWHERE, Place, make_entry
+from spamnb.ledger.ledger import Ledger
 from spamnb.mail_result import classify_mail
 from spamnb.model.class_counts import ClassCounts
 from spamnb.model.training_set import TrainingSet
@@ -177,23 +177,23 @@ def learned_class(model: Path, raw: bytes) -> str | None:
         return classifier.learned(raw)
 
 
-def write_journal(
+def write_ledger(
     folder: Path, model: Path, *raws: bytes, user: str = "", place: str = "", p: float = 0.92, verdict: str = ""
 ) -> None:
-    """Write messages to the journal of a folder, with a probability of spam of ``p``."""
+    """Write messages to the ledger of a folder, with a probability of spam of ``p``."""
     verdict = verdict or ("spam" if p > 0.9 else "ham")
-    with Journal.open(folder / "journal") as journal, Classifier.open(model) as classifier:
+    with Ledger.open(folder / "ledger") as ledger, Classifier.open(model) as classifier:
         inbox = Place(place, str(Path(place).parents[1]), "INBOX", INBOX) if place else NOWHERE
         for raw in raws:
             read = classifier.read(raw)
-            entry = make_entry(read, classify_mail(classifier, read), classifier.settings, user=user)
-            journal.add([entry.with_place(inbox)._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
+            entry = make_entry(read, classify_mail(classifier, read), classifier, user=user)
+            ledger.add([entry.with_place(inbox)._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
 
 
-def count_verdicts(journal: Journal) -> int:
-    """Count the messages of a journal."""
-    with journal.reading():
-        return journal.execute("SELECT count(*) FROM verdicts").fetchone()[0]
+def count_verdicts(ledger: Ledger) -> int:
+    """Count the messages of a ledger."""
+    with ledger.reading():
+        return ledger.execute("SELECT count(*) FROM verdicts").fetchone()[0]
 
 
 def export_lines(model: Path, lessons: bool = False) -> list[str]:

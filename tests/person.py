@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +12,9 @@ from click.testing import Result
 from commands import run
 from mail import fail, message
 
+from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
-from spamnb.mailbox.interface import Move
+from spamnb.mailbox.interface import NO_VERDICT, Move
 from spamnb.mailbox.maildir import MaildirMailbox
 from spamnb.mailbox.record import MailboxRecord
 from spamnb.reader.message import digest
@@ -76,23 +78,23 @@ class Person:
     def open_record(self, report: Report = fail) -> Iterator[MailboxRecord]:
         box = self.box()
         try:
-            with MailboxRecord.open(box, report) as record:
-                yield record
+            with Ledger.open(os.environ["SPAMNB_LEDGER"]) as ledger:
+                yield MailboxRecord(ledger, box, report)
         finally:
             box.close()
 
 
-def begin(record: MailboxRecord, note: str = "") -> list[bytes]:
+def begin(record: MailboxRecord, position: int = NO_VERDICT) -> list[bytes]:
     """Record moves of all new mail to Junk without moving it, and return the digests of this mail."""
     into = record.mailbox.junk()
     raws = {new: raw for new, raw in record.mailbox.read(record.new_messages()) if isinstance(raw, bytes)}
     mark, source, target = record.mailbox.mark(into), *map(record.mailbox.folder_key, (record.mailbox.inbox, into))
     moves = [
-        Move(source, each.key, identity, digest(raws[each]), target, mark, True, note)
+        Move(source, each.key, identity, digest(raws[each]), target, mark, True, position)
         for each, identity in record.mailbox.identities([*raws])
     ]
-    with record.writing():
-        record.executemany("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", moves)
+    with record.ledger.writing():
+        record._executemany("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", moves)
     return [digest(raw) for raw in raws.values()]
 
 

@@ -89,6 +89,8 @@ def _print_errors() -> Iterator[None]:
     except SpamnbError as error:
         raise click.ClickException(in_options(error)) from None
     except click.NoSuchOption as error:
+        if error.option_name == "--journal":  # the former name
+            error.possibilities = ["--ledger"]
         del (error.possibilities or [])[1:]  # the others are less similar
         raise
     except KeyboardInterrupt as interrupt:

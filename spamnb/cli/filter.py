@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import journal_option, model_option, read_standard_input, standard_output, tell
+from spamnb.cli.options import ledger_option, model_option, read_standard_input, standard_output, tell
 
 
 @click.command("filter", short_help="Add X-Spam-* headers to a message.")
 @model_option
-@journal_option
-def filter_command(model: Path, journal: Path | None) -> None:
+@ledger_option
+def filter_command(model: Path, ledger: Path | None) -> None:
     """Copy a message from standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
 
     X-Spam-Status has the verdict, the score and the tokens that decided. Spam also gets X-Spam-Flag: YES. If the
@@ -28,11 +28,11 @@ def filter_command(model: Path, journal: Path | None) -> None:
       .Junk/
     """
     out = standard_output().buffer
-    out.write(add_headers(read_standard_input(), model, journal))
+    out.write(add_headers(read_standard_input(), model, ledger))
     out.flush()
 
 
-def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
+def add_headers(raw: bytes, model: Path, ledger: Path | None = None) -> bytes:
     """Return the message with X-Spam-* headers, or with X-Spam-Warning if it cannot be classified."""
     from spamnb.errors import SpamnbError, describe_error, in_options, reason
     from spamnb.reader.spam_fields import replace_spam_fields
@@ -46,12 +46,12 @@ def add_headers(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
         with Classifier.open(model) as classifier:
             message = classifier.read(raw)
             classification = classify_mail(classifier, message)
-            if journal is not None:
-                from spamnb.journal.entries import make_entry
-                from spamnb.journal.writer import JournalWriter
+            if ledger is not None:
+                from spamnb.ledger.entries import make_entry
+                from spamnb.ledger.writer import LedgerWriter
 
-                writer = JournalWriter(journal, tell)
-                writer.put(make_entry(message, classification, classifier.settings))
+                writer = LedgerWriter(ledger, tell)
+                writer.put(make_entry(message, classification, classifier))
                 writer.close()
             return replace_spam_fields(raw, header_fields(classification))
     except Exception as error:  # the message must be copied after any error

@@ -9,19 +9,20 @@ from pathlib import Path
 import click
 
 from spamnb.cli.changes import change_model
-from spamnb.cli.options import SOURCE, ErrorCounter, FilePath, find_messages, model_option
+from spamnb.cli.options import SOURCE, ErrorCounter, find_messages, is_on_command_line, model_option, own_ledger_option
 
 
 @click.command("forget", short_help="Remove messages from a class.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @model_option
-@click.option("--journal", type=FilePath(), help="Also delete the messages from this journal.")
-def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: Path | None) -> None:
+@own_ledger_option
+def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Path) -> None:
     """Subtract messages from the counts of CLASS. Without SOURCE, the message is read from standard input.
 
     SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox. If the model file keeps a message, the
-    message is removed from the file. A message that CLASS has not learned changes nothing.
+    message is removed from the file. A message that CLASS has not learned changes nothing. The messages are also
+    deleted from the ledger.
 
     \b
     Example:
@@ -37,8 +38,8 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
         """Return whether the message was forgotten, and the class that had learned it, or ""."""
         old_class = classifier.learned(raw) or ""
         is_forgotten = classifier.forget(label, raw)
-        if open_journal is not None:
-            open_journal.delete_message(digest(raw))
+        if open_ledger is not None:
+            open_ledger.delete_message(digest(raw))
         return is_forgotten, old_class
 
     def forget_all(raws: list[bytes]) -> list[tuple[bool, str]]:
@@ -46,11 +47,11 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
 
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
-        open_journal = None
-        if journal is not None:
-            from spamnb.journal.journal import Journal
+        open_ledger = None
+        if ledger.exists() or is_on_command_line("ledger"):
+            from spamnb.ledger.ledger import Ledger
 
-            open_journal = stack.enter_context(Journal.open_existing(journal))
+            open_ledger = stack.enter_context(Ledger.open_existing(ledger))
         check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")
         entries = find_messages(sources, unreadable, label=label)
         results = list(change_model(sources, entries, unreadable, forget_all, classifier.store, "forgetting"))

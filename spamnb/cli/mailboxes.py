@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -89,11 +90,11 @@ def list_targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: 
 
 @contextmanager
 def open_filing(
-    target: Target, unreadable: ErrorCounter, journal: Path | None, *, writable: bool = False, dry_run: bool = False
+    target: Target, unreadable: ErrorCounter, ledger: Path, *, writable: bool = False, dry_run: bool = False
 ) -> Iterator[Filing]:
-    """Yield the `Filing` of a mailbox. Its model can learn if ``writable``. Verdicts are written to ``journal``."""
+    """Yield the `Filing` of a mailbox. Its model can learn if ``writable``. With ``dry_run`` nothing is written."""
     from spamnb.filter import Classifier
-    from spamnb.journal.writer import JournalWriter
+    from spamnb.ledger.ledger import Ledger
     from spamnb.mailbox import open_mailbox
     from spamnb.mailbox.filing import Filing
     from spamnb.mailbox.record import MailboxRecord
@@ -104,11 +105,9 @@ def open_filing(
         stack.callback(mailbox.close)
         if target.unsure is not None and not target.is_account:
             mailbox.locate(target.unsure)  # raises SpamnbError for a wrong name, before any folder is made
-        record = stack.enter_context(MailboxRecord.open(mailbox, unreadable, dry_run))
-        writer = JournalWriter(journal, tell) if journal is not None and not dry_run else None
-        if writer is not None:
-            stack.callback(writer.close)
-        yield Filing(record, classifier, writer, target.junk or "")
+        open_ledger = stack.enter_context(Ledger.copy_places(ledger) if dry_run else Ledger.open(ledger))
+        record = MailboxRecord(open_ledger, mailbox, unreadable, target.junk or "", dry_run=dry_run)
+        yield Filing(record, classifier, secrets.token_hex(8))
 
 
 def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:

@@ -104,8 +104,25 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
     )
 
 
-journal_option = click.option(
-    "--journal", type=FilePath(), help="Write each verdict to this file, which 'spamnb review' shows."
+def _make_ledger_folder(context: click.Context, param: click.Parameter, ledger: Path) -> Path:
+    if context.get_parameter_source(str(param.name)) is ParameterSource.DEFAULT:
+        with suppress(OSError):  # the ledger then cannot be made, which is an error
+            ledger.parent.mkdir(parents=True, exist_ok=True)
+    return ledger
+
+
+# Of commands that write a ledger only if they are told to, because they classify the mail of many people.
+ledger_option = click.option(
+    "--ledger", type=FilePath(), help="Also write each verdict to this ledger, which 'spamnb review' shows."
+)
+own_ledger_option = click.option(
+    "--ledger",
+    type=FilePath(),
+    envvar="SPAMNB_LEDGER",
+    callback=_make_ledger_folder,
+    default=lambda: default_model().with_name("ledger.sqlite"),
+    show_default=False,
+    help="File of what happened to past mail.  [default: $SPAMNB_LEDGER, or ~/.local/share/spamnb/ledger.sqlite]",
 )
 
 workers_option = click.option(

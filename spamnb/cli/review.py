@@ -9,14 +9,12 @@ from threading import Thread
 
 import click
 
-from spamnb.cli.options import FilePath, model_option, models_option, tell
+from spamnb.cli.options import model_option, models_option, own_ledger_option, tell
 
 
 @click.command("review", short_help="Show verdicts in a browser, and correct them.")
 @model_option
-@click.option(
-    "--journal", type=FilePath(), required=True, help="Journal that 'filter', 'sort', 'watch' or 'serve' writes."
-)
+@own_ledger_option
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -26,15 +24,16 @@ from spamnb.cli.options import FilePath, model_option, models_option, tell
     help="TCP port on 127.0.0.1.",
 )
 @models_option
-def review_command(model: Path, journal: Path, port: int, models: Path | None) -> None:
-    """Show the mail of a journal in a browser, with the evidence of each verdict, and correct verdicts.
+def review_command(model: Path, ledger: Path, port: int, models: Path | None) -> None:
+    """Show the mail of a ledger in a browser, with the evidence of each verdict, and correct verdicts.
 
     The command prints an address with a secret key. Everybody who has the address can see all mail. Each start makes a
     new key. The command needs starlette and uvicorn.
 
     \b
     Example:
-      spamnb review --journal ~/mail.journal
+      spamnb sort ~/Maildir
+      spamnb review
     """
     try:
         import uvicorn
@@ -44,19 +43,19 @@ def review_command(model: Path, journal: Path, port: int, models: Path | None) -
     except ImportError as error:
         raise click.ClickException(f"'review' needs {error.name}: pip install starlette uvicorn") from None
     from spamnb.filter import Classifier
-    from spamnb.journal.journal import Journal
+    from spamnb.ledger.ledger import Ledger
     from spamnb.review.teaching import Teacher
     from spamnb.serve.service import listen_tcp
 
     with Classifier.open(model) as classifier:
         classifier.check_spam()
-    Journal.open_existing(journal).close()
+    Ledger.open_existing(ledger).close()
     key = secrets.token_urlsafe(32)
     teacher = Teacher(model, models)
-    app = Review(journal, teacher, key).app()
+    app = Review(ledger, teacher, key).app()
     sockets = listen_tcp("127.0.0.1", port)
     url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/{key}/"
-    tell(f"{url} shows {journal}; Ctrl-C ends it")
+    tell(f"{url} shows {ledger}; Ctrl-C ends it")
     config = uvicorn.Config(
         app,
         log_level="warning",

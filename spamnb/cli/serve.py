@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import is_on_command_line, journal_option, model_option, models_option, workers_option
+from spamnb.cli.options import is_on_command_line, ledger_option, model_option, models_option, workers_option
 
 PORT = click.IntRange(0, 65535)
 
@@ -37,7 +37,7 @@ def parse_octal(_context: click.Context, _parameter: click.Parameter, text: str)
 )
 @click.option("--metrics-port", type=PORT, metavar="PORT", help="Answer GET /metrics on this port of 127.0.0.1.")
 @model_option
-@journal_option
+@ledger_option
 def serve_command(
     model: Path,
     host: str,
@@ -50,7 +50,7 @@ def serve_command(
     models: Path | None,
     max_size: int,
     metrics_port: int | None,
-    journal: Path | None,
+    ledger: Path | None,
 ) -> None:
     """Run a server for spamc, Exim, Postfix and Dovecot, and with --http for maddy, Haraka and rspamc.
 
@@ -66,7 +66,7 @@ def serve_command(
     import asyncio
 
     from spamnb.engines.executor import cores
-    from spamnb.journal.writer import JournalWriter
+    from spamnb.ledger.writer import LedgerWriter
     from spamnb.people import load_people
     from spamnb.serve import metrics, service
     from spamnb.serve.connections import Limits
@@ -84,7 +84,7 @@ def serve_command(
         pass
     os.close(descriptor)
     load_people()  # raises SpamnbError for a wrong people file, with which each message would fail
-    writer = JournalWriter(journal, lambda line: service.log(event="journal", error=line)) if journal else None
+    writer = LedgerWriter(ledger, lambda line: service.log(event="ledger", error=line)) if ledger else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
     conversations = Conversations(threads, service.log, Limits(message_bytes=max_size))
     spamd_sockets = service.inherited_sockets()

@@ -23,7 +23,7 @@ from spamnb.cli.mailboxes import (
     open_filing,
     retry,
 )
-from spamnb.cli.options import ErrorCounter, journal_option, model_option, tell
+from spamnb.cli.options import ErrorCounter, model_option, own_ledger_option, tell
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
@@ -41,7 +41,7 @@ _MAX_FIELD = 60  # characters of a header field that are printed, because a send
 @click.option("--all", "everything", is_flag=True, help="Also classify mail that was read or classified before.")
 @click.option("--dry-run", is_flag=True, help="Print the moves, but do not make them.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
-@journal_option
+@own_ledger_option
 def sort_command(
     mailboxes: tuple[str, ...],
     model: Path,
@@ -50,7 +50,7 @@ def sort_command(
     everything: bool,
     dry_run: bool,
     quiet: bool,
-    journal: Path | None,
+    ledger: Path,
 ) -> None:
     """Move the new spam of a mailbox to its junk folder.
 
@@ -68,7 +68,7 @@ def sort_command(
     unreadable = ErrorCounter()
 
     def sort(target: Target) -> bool:
-        with open_filing(target, unreadable, journal, dry_run=dry_run) as filing:
+        with open_filing(target, unreadable, ledger, dry_run=dry_run) as filing:
             _sort(target, filing, unreadable, everything, quiet)
         return True
 

@@ -22,7 +22,7 @@ from spamnb.cli.mailboxes import (
     retry,
     save_recipients,
 )
-from spamnb.cli.options import ErrorCounter, Seconds, journal_option, model_option, tell
+from spamnb.cli.options import ErrorCounter, Seconds, model_option, own_ledger_option, tell
 from spamnb.cli.sort import format_heading
 from spamnb.errors import describe_error, in_options
 
@@ -52,7 +52,7 @@ _LOCK_SECONDS = 5.0  # seconds to wait for another process that sorts the same m
     help="Time between two scans.  [default: 5 for a Maildir, 60 for an account whose server announces no mail]",
 )
 @click.option("--once", is_flag=True, help="Scan each mailbox once and exit, for cron.")
-@journal_option
+@own_ledger_option
 def watch_command(
     mailboxes: tuple[str, ...],
     model: Path,
@@ -61,7 +61,7 @@ def watch_command(
     unsure: str | None,
     interval: float | None,
     once: bool,
-    journal: Path | None,
+    ledger: Path,
 ) -> None:
     """Learn mail as spam if you move it into the junk folder, and as ham if you move it out of the junk folder.
 
@@ -85,7 +85,7 @@ def watch_command(
     if once:
 
         def scan(target: Target) -> bool:
-            with open_filing(target, unreadable, journal, writable=True) as filing:
+            with open_filing(target, unreadable, ledger, writable=True) as filing:
                 watcher = Watcher(target, filing, stop, is_quiet=True)
                 retry(watcher.scan)
                 return not watcher.has_failed
@@ -99,7 +99,7 @@ def watch_command(
     def watch(target: Target) -> None:
         """Scan a mailbox again and again until ``stop``. An error ends only this thread."""
         try:
-            with open_filing(target, unreadable, journal, writable=True) as filing:
+            with open_filing(target, unreadable, ledger, writable=True) as filing:
                 watcher = Watcher(target, filing, stop)
                 while not stop:
                     default = _ACCOUNT_SECONDS if target.is_account else _MAILDIR_SECONDS

@@ -3,7 +3,8 @@
 interface the operations that every kind of mailbox has
 maildir   a Maildir, whatever its layout
 imap      an IMAP account
-record    the record of one mailbox: classified, moved and learned messages, and moves that a kill interrupted
+record    what the ledger knows of one mailbox: classified, moved and learned messages, and interrupted moves
+old_record  the file of a mailbox that earlier versions wrote
 sent      recipients of sent mail, for the file of people
 filing    classifies and moves new mail, and learns the messages that a person moved
 """

@@ -12,21 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import (
-    INBOX,
-    JUNK,
-    NOWHERE,
-    OTHER,
-    JournalEntry,
-    Place,
-    decode_entry,
-    encode_entry,
-    make_entry,
-)
-from spamnb.journal.journal import Correction
-from spamnb.journal.writer import JournalWriter
+from spamnb.ledger.entries import LedgerEntry, make_entry
+from spamnb.ledger.ledger import Correction
 from spamnb.mail_result import class_of_label, classify_mail
-from spamnb.mailbox.interface import Mailbox, Move
 from spamnb.mailbox.record import LOCK_SECONDS, MailboxRecord, MovedMessage
 from spamnb.model.classification import Classification
 from spamnb.model.trust import SWAP_TEST_MESSAGES, looks_swapped
@@ -49,7 +37,7 @@ class SortResult(NamedTuple):
     mail: ReadMessage
     classification: Classification
     target: Folder | None
-    entry: JournalEntry | None = None
+    entry: LedgerEntry
 
     @property
     def short_name(self) -> str:
@@ -70,20 +58,18 @@ class LearnResult(NamedTuple):
 class Filing:
     """The record of a mailbox and the model that classifies its mail.
 
-    Classifications and corrections are written into the journal. ``junk`` is the folder of spam that the person chose.
+    Classifications and corrections are written into the ledger of the record. ``batch`` identifies this run.
     """
 
     record: MailboxRecord
     classifier: Classifier
-    journal: JournalWriter | None = None
-    junk: str = ""
+    batch: str = ""
     _is_checked: bool = False  # whether the classes of the model were tested on the mail in the folders
 
     @contextmanager
     def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[int]:
         """Lock the mailbox against other spamnb processes, finish interrupted moves, and yield their number."""
         with self.record.lock(timeout) as finished:
-            self._write_entries(journal_entries(self.record.mailbox, finished, self.junk))
             yield len(finished)
 
     def sort(
@@ -113,18 +99,19 @@ class Filing:
             def skip(name: str, error: Exception) -> None:
                 """Report an error, and record the message as classified, because the next run would fail, too."""
                 self.record.report(name, error)
-                self.record.add_classified([(message, raw_digest)])  # noqa: B023 (called at once)
+                self.record.add_classified([(message, raw_digest)], [])  # noqa: B023 (called at once)
 
             with one_message(message.name, skip):
                 raw_digest = digest(raw)
                 if not everything and raw_digest not in run_digests and self.record.was_classified(raw_digest):
-                    self.record.add_classified([(message, raw_digest)])
+                    self.record.add_classified([(message, raw_digest)], [])
                     continue
                 run_digests.add(raw_digest)
                 mail = self.classifier.read(raw)
                 classification = classify_mail(self.classifier, mail)
-                settings, verdict = self.classifier.settings, classification.mail_verdict
-                entry = make_entry(mail, classification, settings) if self.journal is not None else None
+                verdict = classification.mail_verdict
+                entry = make_entry(mail, classification, self.classifier, batch=self.batch)
+                entry = entry.with_place(self.record.place(message.folder, message))
                 result = SortResult(message, mail, classification, folders.get(verdict), entry)
                 batches.setdefault(verdict, []).append(result)
             for verdict, batch in list(batches.items()):
@@ -178,38 +165,17 @@ class Filing:
     def _move_batch(self, batch: list[SortResult]) -> list[SortResult]:
         """Move messages to their target, if they have one, and return them without those that could not be moved."""
         target = batch[0].target
-        messages = [(result.message, result.mail.digest) for result in batch]
-        entries = {result.message: result.entry for result in batch if result.entry is not None}
+        messages, entries = [(result.message, result.mail.digest) for result in batch], [each.entry for each in batch]
         new_messages: dict[MailboxMessage, MailboxMessage | None] = {message: message for message, _ in messages}
         if target is None:
-            self.record.add_classified(messages)
-            self.record.add_staying([message for message, _ in messages])
-        else:  # the notes are in the record before the move, so that the run after a kill can write the journal
-            notes = {message: encode_entry(entry) for message, entry in entries.items()}
-            new_messages = self.record.move(messages, target, notes)
-        mailbox = self.record.mailbox
-        self._write_entries(
-            [
-                entries[message].with_place(journal_place(mailbox, target or message.folder, new_message, self.junk))
-                for message, new_message in new_messages.items()
-                if message in entries
-            ]
-        )
+            self.record.add_classified(messages, entries)
+        else:
+            new_messages = self.record.move(messages, target, partial(self.record.ledger.add, entries))
         return [
             result._replace(message=new_messages[result.message] or result.message)
             for result in batch
             if result.message in new_messages
         ]
-
-    def _write_entries(self, entries: Sequence[JournalEntry]) -> None:
-        """Write entries into the journal, if there is one, and delete their notes in the record."""
-        if not entries:
-            return
-        if self.journal is not None:
-            for entry in entries:
-                self.journal.put(entry)
-            self.journal.flush()
-        self.record.drop_notes(entry.digest for entry in entries)
 
     def learn(self) -> Iterator[LearnResult]:
         """Learn the messages that a person moved since the last scan, and yield each."""
@@ -221,23 +187,9 @@ class Filing:
                 except SpamnbError as error:  # mostly because the model is locked; the next scan finds the move again
                     yield LearnResult(moved, label, False, error)
                     continue
-                self.record.add_learned(moved)
-                if is_changed and self.journal is not None:
-                    self.journal.put(Correction(digest(moved.raw), label, moved.is_spam, "move"))
+                with self.record.ledger.writing():
+                    self.record.add_learned(moved)
+                    if is_changed:
+                        correction = Correction(digest(moved.raw), label, moved.is_spam, "move", batch=self.batch)
+                        self.record.ledger.put_correction(correction)
                 yield LearnResult(moved, label, is_changed)
-
-
-def journal_entries(mailbox: Mailbox, finished: Mapping[Move, MailboxMessage], junk: str) -> list[JournalEntry]:
-    """Return the journal's entries of finished moves."""
-    return [
-        entry.with_place(journal_place(mailbox, message.folder, message, junk))
-        for move, message in finished.items()
-        if move.note and (entry := decode_entry(move.note, move.digest))
-    ]
-
-
-def journal_place(mailbox: Mailbox, folder: Folder, message: MailboxMessage | None, junk: str) -> Place:
-    """Return the place of a message for the journal. The place is NOWHERE if `Mailbox.format_path` returns none."""
-    path = mailbox.format_path(folder, message)
-    role = INBOX if folder.path == mailbox.inbox.path else JUNK if folder.path == mailbox.junk().path else OTHER
-    return Place(path, mailbox.address, folder.name, role, junk) if path else NOWHERE

@@ -42,9 +42,9 @@ class ImapMailbox(ImapReader):
         super().__init__(find_account(parse_url(url)))
         self.address = self.url.address
         home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
-        # The same file for imap:// and imaps://. Its name has at most 255 bytes, with SQLite's suffixes.
+        # The same file for imap:// and imaps://.
         account = re.sub(r"[^\w.@+-]", "_", self.address.partition("://")[2])
-        self.record_path = Path(home, "spamnb", "accounts", account[:150] + ".sqlite")
+        self.lock_path = Path(home, "spamnb", "accounts", account[:150] + ".lock")
         self.inbox = INBOX
         self._junk = junk
 

@@ -10,6 +10,8 @@ from typing import NamedTuple, Protocol
 
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
+NO_VERDICT = -1  # the position of a message that the ledger has no verdict of
+
 
 class Arrivals(NamedTuple):
     """The messages that came into a folder since a mark."""
@@ -29,7 +31,7 @@ class Move(NamedTuple):
     target: str
     mark: str  # of the target before the move
     is_junk: bool  # whether the target is a folder of spam
-    note: str = ""  # the message's entry for the journal, as `spamnb.journal.entries.encode_entry` writes it
+    position: int = NO_VERDICT  # of the message's verdict in the ledger
 
 
 class Mailbox(Protocol):
@@ -37,7 +39,7 @@ class Mailbox(Protocol):
 
     display_name: str  # for people
     address: str  # its absolute path, or the URL of its account
-    record_path: Path  # the file of its `MailboxRecord`
+    lock_path: Path  # the file that spamnb locks while it moves mail
     inbox: Folder
 
     def folders(self) -> list[Folder]:

@@ -40,7 +40,7 @@ class MaildirMailbox:
     def __init__(self, path: Path, junk: str | None = None) -> None:
         self.path, self.display_name, self.address = path, escape(str(path)), str(path.absolute())
         _check_is_maildir(path, self.display_name)
-        self.record_path = path / "spamnb-places.sqlite"
+        self.lock_path = path / "spamnb-places.lock"
         self.inbox = Folder("INBOX", path, "inbox")
         self._junk = junk
         self.junk()  # raises SpamnbError for a wrong name

@@ -1,4 +1,4 @@
-"""The record of one mailbox: classified messages, whether each message was in Junk or not, and moves that were begun.
+"""What the ledger knows of a mailbox: classified messages, which messages were in Junk, and moves that were begun.
 
 A message is on one of two sides: in Junk, or in another folder. Mail in Trash, Drafts or Sent is on neither side. A
 message is found again by its folder and key, or after a move by its identity. So a scan reads only messages that came
@@ -10,41 +10,29 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.interface import Mailbox, Move
+from spamnb.ledger.entries import INBOX, JUNK, NOWHERE, OTHER, LedgerEntry, Place
+from spamnb.ledger.ledger import Ledger
+from spamnb.mailbox.interface import NO_VERDICT, Mailbox, Move
+from spamnb.mailbox.old_record import remove_old, take_over
 from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
 from spamnb.shown_text import escape
 from spamnb.sources.entries import Report, check_link
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import Folder, MailboxMessage
-from spamnb.store.database import Database
+from spamnb.store.database import sql_text
 
 # Roles of folders on neither side, except the folder of spam itself.
 _ROLES_WITHOUT_SIDE = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
 _BATCH = 1000  # messages that are recorded in one transaction: an interrupted scan goes on after the last batch
 LOCK_SECONDS = 60.0  # to wait until another process unlocks the mailbox, because runs of a cron job may overlap
-_TABLES = (
-    "classified (digest BLOB PRIMARY KEY) WITHOUT ROWID",
-    "new_mail (key TEXT PRIMARY KEY, is_classified INTEGER NOT NULL) WITHOUT ROWID",
-    # The mark up to which each folder was scanned; for the folder "" the mark up to which new mail was listed.
-    "marks (folder TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID",
-    # Where messages were at the last scan.
-    "locations (folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL, is_junk INTEGER NOT NULL,"
-    " PRIMARY KEY (folder, key)) WITHOUT ROWID",
-    # The side on which a message was recorded first, or since then moved by the program or learned.
-    "sides (identity BLOB PRIMARY KEY, is_junk INTEGER NOT NULL) WITHOUT ROWID",
-    "moves (folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL, digest BLOB NOT NULL,"
-    " target TEXT NOT NULL, mark TEXT NOT NULL, is_junk INTEGER NOT NULL, note TEXT NOT NULL,"
-    " PRIMARY KEY (folder, key)) WITHOUT ROWID",
-)
 
 
 class MovedMessage(NamedTuple):
@@ -56,48 +44,30 @@ class MovedMessage(NamedTuple):
     identity: bytes
 
 
-class MailboxRecord(Database):
-    """The record of a mailbox; `open` makes its file."""
+class MailboxRecord:
+    """What a ledger knows of one mailbox; with ``dry_run`` the ledger is a copy in memory.
 
-    KIND = "record of a mailbox's mail"
-    REMEDY = "remove it; new mail is then classified again, and the present folder of each message is recorded"
+    ``junk`` is the folder of spam that the person chose, or empty.
+    """
 
-    @classmethod
-    def _has_own_id(cls, file: str) -> bool:  # True, because this program chose the name of the file
-        return True
-
-    mailbox: Mailbox
-    report: Report
-    dry_run: bool
-
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        super().__init__(path, connection)
+    def __init__(
+        self, ledger: Ledger, mailbox: Mailbox, report: Report, junk: str = "", *, dry_run: bool = False
+    ) -> None:
+        self.ledger, self.mailbox, self.report, self.junk, self.dry_run = ledger, mailbox, report, junk, dry_run
         self._states: dict[str, Hashable] = {}  # of each folder at the last scan
         self.sent: list[SentMail] = []  # mail that came into Sent folders, for the file of people
         self._may_have_moves = True  # whether a message may be on another side than before
-
-    @classmethod
-    def open(cls, mailbox: Mailbox, report: Report, dry_run: bool = False) -> Self:
-        """Open the record of a mailbox, or with ``dry_run`` a copy of it. Only its owner can read a new file."""
-        path = mailbox.record_path
-        if dry_run:
-            record = cls.connect(":memory:", writable=True)
-            if path.exists():
-                with cls.connect(path, writable=False) as original, original.reading():
-                    original.copy_to(record)
-        else:
-            try:
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise SpamnbError(f"{escape(str(path.parent))}: cannot be made: {error.strerror}") from None
-            check_link(path.parent, *(f"{path}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")))
-            record = cls.connect(path, writable=True)
-        record.mailbox, record.report, record.dry_run = mailbox, report, dry_run
-        with record.writing():
-            for table in _TABLES:
-                record.execute(f"CREATE TABLE IF NOT EXISTS {table}")
-            record.execute("CREATE INDEX IF NOT EXISTS locations_by_identity ON locations (identity)")
-        return record
+        address = sql_text(mailbox.address)
+        old, was_read = mailbox.lock_path.with_suffix(".sqlite"), False
+        select = "SELECT number FROM mailboxes WHERE address = ?"
+        with ledger.writing():
+            if ledger.execute(select, (address,)).fetchone() is None:
+                ledger.execute("INSERT INTO mailboxes (address) VALUES (?)", (address,))
+                (number,) = ledger.execute(select, (address,)).fetchone()
+                was_read = take_over(ledger, number, old, report)
+            (self._number,) = ledger.execute(select, (address,)).fetchone()
+        if was_read and not dry_run:
+            remove_old(old)
 
     @contextmanager
     def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[dict[Move, MailboxMessage]]:
@@ -106,8 +76,9 @@ class MailboxRecord(Database):
             yield {}
             return
         deadline = time.monotonic() + timeout
-        path = self.mailbox.record_path.with_suffix(".lock")
-        check_link(path)
+        path = self.mailbox.lock_path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_link(path.parent, path)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             while True:
@@ -123,50 +94,75 @@ class MailboxRecord(Database):
         finally:
             os.close(descriptor)
 
+    def place(self, folder: Folder, message: MailboxMessage | None) -> Place:
+        """Return the place of a message, which is NOWHERE if `Mailbox.format_path` returns no path."""
+        mailbox, path = self.mailbox, self.mailbox.format_path(folder, message)
+        role = INBOX if folder.path == mailbox.inbox.path else JUNK if folder.path == mailbox.junk().path else OTHER
+        return Place(path, mailbox.address, folder.name, role, self.junk) if path else NOWHERE
+
+    def _execute(self, statement: str, *values: Any) -> Any:
+        """Run a statement whose first question mark is the number of the mailbox."""
+        return self.ledger.execute(statement, (self._number, *values))
+
+    def _executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        self.ledger.executemany(statement, [(self._number, *row) for row in rows])
+
     # -- messages to classify --------------------------------------------------------------------------------
 
     def new_messages(self, everything: bool = False) -> list[MailboxMessage]:
         """Return the new mail that no run has classified, or ``everything`` in the inbox."""
         if everything:
             return self.mailbox.messages(self.mailbox.inbox)
-        with self.reading():
-            recorded = dict(self.execute("SELECT key, is_classified FROM new_mail").fetchall())
+        with self.ledger.reading():
+            recorded = dict(self._execute("SELECT key, is_classified FROM new_mail WHERE mailbox = ?").fetchall())
         waiting = [key for key, is_classified in recorded.items() if not is_classified]
         messages, mark = self.mailbox.list_new(self._mark(""), waiting)
         keys = {message.key for message in messages}
         absent, added = [(key,) for key in recorded if key not in keys], [(key,) for key in keys.difference(recorded)]
-        with self.writing():
+        with self.ledger.writing():
             self._put_mark("", mark)
-            self.executemany("DELETE FROM new_mail WHERE key = ?", absent)
-            self.executemany("INSERT OR IGNORE INTO new_mail VALUES (?, 0)", added)
+            self._executemany("DELETE FROM new_mail WHERE mailbox = ? AND key = ?", absent)
+            self._executemany("INSERT OR IGNORE INTO new_mail VALUES (?, ?, 0)", added)
         return [message for message in messages if not recorded.get(message.key)]
 
     def was_classified(self, digest: bytes) -> bool:
         """Return whether a message with this digest was ever classified, even if it was in another folder."""
-        return self._has("classified WHERE digest = ?", digest)
+        return self._has("classified", "digest = ?", digest)
 
-    def add_classified(self, messages: Sequence[tuple[MailboxMessage, bytes]]) -> None:
-        """Record that messages, each with its digest, were classified and stay where they are."""
-        with self.writing():
+    def add_classified(self, messages: Sequence[tuple[MailboxMessage, bytes]], entries: Sequence[LedgerEntry]) -> None:
+        """Record that messages, each with its digest, were classified and stay where they are, and their verdicts.
+
+        A later move of a message out of the inbox is a person's.
+        """
+        identities = self.mailbox.identities([message for message, _ in messages]) if entries else ()
+        sides = [(identity, False, int(time.time())) for _, identity in identities if isinstance(identity, bytes)]
+        with self.ledger.writing():
+            self.ledger.add(entries)
             rows = [(message.key,) for message, _ in messages]
-            self.executemany("INSERT OR REPLACE INTO new_mail VALUES (?, 1)", rows)
-            self.executemany("INSERT OR IGNORE INTO classified VALUES (?)", [(digest,) for _, digest in messages])
+            self._executemany("INSERT OR REPLACE INTO new_mail VALUES (?, ?, 1)", rows)
+            self._put_digests(digest for _, digest in messages)
+            self._executemany("INSERT OR IGNORE INTO sides VALUES (?, ?, ?, ?)", sides)
 
-    def add_staying(self, messages: Sequence[MailboxMessage]) -> None:
-        """Record that classified messages stay outside of Junk, and so a later move is a person's."""
-        identities = [identity for _, identity in self.mailbox.identities(messages) if isinstance(identity, bytes)]
-        with self.writing():
-            self.executemany("INSERT OR IGNORE INTO sides VALUES (?, 0)", [(identity,) for identity in identities])
+    def _put_side(self, identity: bytes, is_junk: bool) -> None:
+        self._execute("INSERT OR REPLACE INTO sides VALUES (?, ?, ?, ?)", identity, is_junk, int(time.time()))
+
+    def _put_digests(self, digests: Iterable[bytes]) -> None:
+        now = int(time.time())
+        self._executemany("INSERT OR REPLACE INTO classified VALUES (?, ?, ?)", [(digest, now) for digest in digests])
 
     # -- moves of the program --------------------------------------------------------------------------------
 
     def move(
-        self, messages: Sequence[tuple[MailboxMessage, bytes]], into: Folder, notes: Mapping[MailboxMessage, str]
+        self,
+        messages: Sequence[tuple[MailboxMessage, bytes]],
+        into: Folder,
+        positions: Callable[[], Sequence[int]] = lambda: (),
     ) -> dict[MailboxMessage, MailboxMessage | None]:
         """Move messages of one folder, each with its digest, as `Mailbox.move` does.
 
-        The note of a message stays in the record until `drop_notes`. Messages that are gone or cannot be moved are left
-        out. Raise Unreachable if the connection is lost; `finish_moves` then finds out which messages were moved.
+        ``positions`` is called in the transaction that records the moves; it returns the position of each message's
+        verdict, which gets its new place when the move ends. Messages that are gone or cannot be moved are left out.
+        Raise Unreachable if the connection is lost; `finish_moves` then finds out which messages were moved.
         """
         if self.dry_run:
             return {message: None for message, _ in messages}
@@ -176,13 +172,14 @@ class MailboxRecord(Database):
             mark, is_junk = self.mailbox.mark(into), self.mailbox.is_within(into, self.mailbox.junk())
             identities = dict(self.mailbox.identities([message for message, _ in messages]))
             source, target = self.mailbox.folder_key(messages[0][0].folder), self.mailbox.folder_key(into)
-            moves = {
-                message: Move(source, message.key, identity, digest, target, mark, is_junk, notes.get(message, ""))
-                for message, digest in messages
-                if isinstance(identity := identities.get(message), bytes)
-            }
-            with self.writing():
-                self.executemany("INSERT OR REPLACE INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", moves.values())
+            with self.ledger.writing():
+                numbers = positions() or [NO_VERDICT] * len(messages)
+                moves = {
+                    message: Move(source, message.key, identity, digest, target, mark, is_junk, position)
+                    for (message, digest), position in zip(messages, numbers)
+                    if isinstance(identity := identities.get(message), bytes)
+                }
+                self._executemany("INSERT OR REPLACE INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", moves.values())
             results = self.mailbox.move(list(moves), into)
         except (Denied, OSError) as error:
             self.report(self.mailbox.display_name, error)
@@ -195,52 +192,54 @@ class MailboxRecord(Database):
                 self.report(message.name, result)
             else:
                 moved[message] = result
-        self._end_moves([moves[message] for message in moved], True)
-        self._end_moves([move for message, move in moves.items() if message not in moved], False)
+        self._end_moves({move: (message in moved, into, moved.get(message)) for message, move in moves.items()})
         return moved
 
     def finish_moves(self) -> dict[Move, MailboxMessage]:
-        """Finish the moves that were interrupted or whose note was not written; return those that are done now."""
+        """Finish the moves that were interrupted; return those that are done now."""
         finished: dict[Move, MailboxMessage] = {}
         if moves := self.unfinished_moves():
             for move, message in self.mailbox.settle(moves):
-                self._end_moves([move], message is not None)
+                folder = message.folder if message is not None else self.mailbox.inbox
+                self._end_moves({move: (message is not None, folder, message)})
                 if message is not None:
                     finished[move] = message
         return finished
 
-    def drop_notes(self, digests: Iterable[bytes]) -> None:
-        """Delete the notes of these messages' moves, because the journal has them now."""
-        with self.writing():
-            self.executemany("DELETE FROM moves WHERE digest = ?", [(digest,) for digest in digests])
-
     def unfinished_moves(self) -> list[Move]:
-        """Return the moves that may not be done, and the moves whose note was not written."""
-        with self.reading():
-            return [Move(*row) for row in self.execute("SELECT * FROM moves").fetchall()]
+        """Return the moves that may not be done."""
+        columns = ", ".join(Move._fields)
+        with self.ledger.reading():
+            rows = self._execute(f"SELECT {columns} FROM moves WHERE mailbox = ?").fetchall()  # noqa: S608 (our names)
+        return [Move(*row) for row in rows]
 
-    def _end_moves(self, moves: Sequence[Move], is_done: bool) -> None:
-        with self.writing():
-            for move in moves:
+    def _end_moves(self, ends: Mapping[Move, tuple[bool, Folder, MailboxMessage | None]]) -> None:
+        """Record for each move whether it was done, and the folder and the message after it."""
+        places = {move: self.place(folder, message) for move, (is_done, folder, message) in ends.items() if is_done}
+        with self.ledger.writing():
+            for move, (is_done, _, _) in ends.items():
                 row = move.folder, move.key
-                if not (is_done and move.note):
-                    self.execute("DELETE FROM moves WHERE folder = ? AND key = ?", row)
-                if is_done:
-                    self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (move.identity, move.is_junk))
-                    self.execute("INSERT OR IGNORE INTO classified VALUES (?)", (move.digest,))
-                    self.execute("DELETE FROM locations WHERE folder = ? AND key = ?", row)
-                    if move.folder == self.mailbox.folder_key(self.mailbox.inbox):
-                        self.execute("DELETE FROM new_mail WHERE key = ?", (move.key,))
+                self._execute("DELETE FROM moves WHERE mailbox = ? AND folder = ? AND key = ?", *row)
+                if not is_done:
+                    if not self.was_classified(move.digest):  # the next run classifies the message again
+                        self.ledger.delete_verdict(move.position)
+                    continue
+                self._put_side(move.identity, move.is_junk)
+                self._put_digests([move.digest])
+                self._execute("DELETE FROM locations WHERE mailbox = ? AND folder = ? AND key = ?", *row)
+                if move.folder == self.mailbox.folder_key(self.mailbox.inbox):
+                    self._execute("DELETE FROM new_mail WHERE mailbox = ? AND key = ?", move.key)
+                self.ledger.put_place(move.position, places[move])
 
     # -- moves of a person -----------------------------------------------------------------------------------
 
     def has_scanned(self) -> bool:
-        return self._has("marks WHERE folder != ''")
+        return self._has("marks", "folder != ''")
 
     def count_messages(self) -> int:
         """Return the number of messages whose side is recorded."""
-        with self.reading():
-            return self.execute("SELECT count(*) FROM locations WHERE identity != x''").fetchone()[0]
+        with self.ledger.reading():
+            return self._execute("SELECT count(*) FROM locations WHERE mailbox = ? AND identity != x''").fetchone()[0]
 
     def inbox_state(self) -> Hashable:
         return self._states.get(self.mailbox.folder_key(self.mailbox.inbox))
@@ -259,7 +258,7 @@ class MailboxRecord(Database):
             return
         junk = self.mailbox.junk()
         # If the folder of spam was renamed or mistyped, all mail in the old folder would be learned as good.
-        if not self.mailbox.exists(junk) and self._has("sides WHERE is_junk"):
+        if not self.mailbox.exists(junk) and self._has("sides", "is_junk"):
             problem = f"no folder {junk.name!r}, but spam is recorded in another folder; nothing is learned"
             self.report(self.mailbox.display_name, SpamnbError(problem))
             return
@@ -276,8 +275,10 @@ class MailboxRecord(Database):
 
     def add_learned(self, moved: MovedMessage) -> None:
         """Record that the message was learned on its new side."""
-        with self.writing():
-            self.execute("INSERT OR REPLACE INTO sides VALUES (?, ?)", (moved.identity, moved.is_spam))
+        with self.ledger.writing():
+            self._execute(
+                "INSERT OR REPLACE INTO sides VALUES (?, ?, ?, ?)", moved.identity, moved.is_spam, int(time.time())
+            )
 
     def _side(self, folder: Folder, junk: Folder) -> bool | None:
         """Return whether a folder is on Junk's side; None if it is on neither."""
@@ -299,13 +300,15 @@ class MailboxRecord(Database):
 
     def _arrivals(self, key: str, folder: Folder) -> Iterator[list[MailboxMessage]]:
         """Yield the messages that came into a folder since the last scan, and record its mark after each batch."""
-        with self.reading():
-            n_recorded = self.execute("SELECT count(*) FROM locations WHERE folder = ?", (key,)).fetchone()[0]
+        with self.ledger.reading():
+            n_recorded = self._execute(
+                "SELECT count(*) FROM locations WHERE mailbox = ? AND folder = ?", key
+            ).fetchone()[0]
         arrivals = self.mailbox.list_arrivals(folder, self._mark(key), n_recorded)
         messages = arrivals.messages
         if arrivals.is_complete:
-            with self.writing():
-                rows = self.execute("SELECT key FROM locations WHERE folder = ?", (key,))
+            with self.ledger.writing():
+                rows = self._execute("SELECT key FROM locations WHERE mailbox = ? AND folder = ?", key)
                 recorded = {message_key for (message_key,) in rows}
                 absent = recorded.difference(message.key for message in messages)
                 self._delete_locations((key, message_key) for message_key in absent)
@@ -319,41 +322,41 @@ class MailboxRecord(Database):
 
     def _record_side(self, key: str, is_junk: bool, batch: list[MailboxMessage]) -> None:
         """Record where messages are, and their side if they have none yet."""
-        rows = []
+        rows, now = [], int(time.time())
         for message, identity in self.mailbox.identities(batch):
             if isinstance(identity, bytes):
                 rows.append((key, message.key, identity, is_junk))
             elif not isinstance(identity, FileNotFoundError):
                 self.report(message.name, identity)
-        with self.writing():
-            self.executemany("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?)", rows)
-            self.executemany("INSERT OR IGNORE INTO sides VALUES (?, ?)", [row[2:] for row in rows])
+        with self.ledger.writing():
+            self._executemany("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?, ?)", rows)
+            self._executemany("INSERT OR IGNORE INTO sides VALUES (?, ?, ?, ?)", [(*row[2:], now) for row in rows])
 
     def _record_sent(self, key: str, batch: list[MailboxMessage]) -> None:
         """Record messages of a Sent folder, which has no side, and add their people to ``sent``."""
         self.sent += read_sent_mail(self.mailbox, batch)
         rows = [(key, message.key, b"", False) for message in batch]
-        with self.writing():
-            self.executemany("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?)", rows)
+        with self.ledger.writing():
+            self._executemany("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?, ?)", rows)
 
     def _find_moved(self, folders: dict[str, Folder]) -> Iterator[MovedMessage]:
         """Yield the messages that are no longer on their recorded side."""
-        with self.reading():
-            candidates = self.execute(
-                "SELECT DISTINCT identity, sides.is_junk FROM locations JOIN sides USING (identity)"
-                " WHERE locations.is_junk != sides.is_junk"
+        with self.ledger.reading():
+            candidates = self._execute(
+                "SELECT DISTINCT identity, sides.is_junk FROM locations JOIN sides USING (mailbox, identity)"
+                " WHERE mailbox = ? AND locations.is_junk != sides.is_junk"
             ).fetchall()
         for identity, was_junk in candidates:
-            with self.reading():
-                select = "SELECT folder, key, is_junk FROM locations WHERE identity = ?"
-                rows = self.execute(select, (identity,)).fetchall()
+            with self.ledger.reading():
+                select = "SELECT folder, key, is_junk FROM locations WHERE mailbox = ? AND identity = ?"
+                rows = self._execute(select, identity).fetchall()
             by_side: dict[bool, list[MailboxMessage]] = {False: [], True: []}
             for folder, key, is_junk in rows:
                 messages = self.mailbox.find(folders[folder], [key]) if folder in folders else []
                 by_side[bool(is_junk)] += messages
                 if not messages:
                     self._delete_locations([(folder, key)])
-            if self._has("moves WHERE identity = ?", identity) or (by_side[False] and by_side[True]):
+            if self._has("moves", "identity = ?", identity) or (by_side[False] and by_side[True]):
                 self._may_have_moves = True
             elif copies := by_side[not was_junk]:
                 ((message, raw),) = self.mailbox.read(copies[-1:])
@@ -362,29 +365,32 @@ class MailboxRecord(Database):
                 elif not isinstance(raw, FileNotFoundError):
                     self.report(message.name, raw)
 
-    def _has(self, rows: str, *values: bytes) -> bool:
-        with self.reading():
-            return bool(self.execute(f"SELECT 1 FROM {rows} LIMIT 1", values).fetchone())  # noqa: S608 (constant text)
+    def _has(self, table: str, condition: str, *values: bytes) -> bool:
+        statement = f"SELECT 1 FROM {table} WHERE mailbox = ? AND {condition} LIMIT 1"  # noqa: S608 (constant text)
+        with self.ledger.reading():
+            return bool(self._execute(statement, *values).fetchone())
 
     def _mark(self, folder: str) -> str:
-        with self.reading():
-            row = self.execute("SELECT mark FROM marks WHERE folder = ?", (folder,)).fetchone()
+        with self.ledger.reading():
+            row = self._execute("SELECT mark FROM marks WHERE mailbox = ? AND folder = ?", folder).fetchone()
         return row[0] if row else ""
 
     def _put_mark(self, folder: str, mark: str) -> None:
-        with self.writing():
+        with self.ledger.writing():
             # An unchanged mark is not written, so that a scan need not wait for the disk.
-            upsert = "ON CONFLICT (folder) DO UPDATE SET mark = excluded.mark WHERE mark != excluded.mark"
-            self.execute(f"INSERT INTO marks VALUES (?, ?) {upsert}", (folder, mark))  # noqa: S608 (constant text)
+            upsert = "ON CONFLICT (mailbox, folder) DO UPDATE SET mark = excluded.mark WHERE mark != excluded.mark"
+            self._execute(f"INSERT INTO marks VALUES (?, ?, ?) {upsert}", folder, mark)  # noqa: S608 (constant text)
 
     def _delete_locations(self, messages: Iterable[tuple[str, str]]) -> None:
-        with self.writing():
-            self.executemany("DELETE FROM locations WHERE folder = ? AND key = ?", messages)
+        with self.ledger.writing():
+            self._executemany("DELETE FROM locations WHERE mailbox = ? AND folder = ? AND key = ?", messages)
 
     def _delete_other_folders(self, folders: Iterable[str]) -> None:
         """Delete the rows of folders that no longer exist."""
-        with self.writing():
-            recorded = {folder for (folder,) in self.execute("SELECT folder FROM marks WHERE folder != ''")}
+        with self.ledger.writing():
+            recorded = {
+                folder for (folder,) in self._execute("SELECT folder FROM marks WHERE mailbox = ? AND folder != ''")
+            }
             absent = [(folder,) for folder in recorded.difference(folders)]
             for table in ("locations", "marks"):
-                self.executemany(f"DELETE FROM {table} WHERE folder = ?", absent)  # noqa: S608 (one of these two)
+                self._executemany(f"DELETE FROM {table} WHERE mailbox = ? AND folder = ?", absent)  # noqa: S608 (one of these two)

@@ -1,7 +1,7 @@
-"""The web pages of ``spamnb review``: the mail of a journal with the evidence of each verdict, and corrections.
+"""The web pages of ``spamnb review``: the mail of a ledger with the evidence of each verdict, and corrections.
 
 app        answer the requests that have the key
-pages      make pages from the journal and the models, with all text escaped
+pages      make pages from the ledger and the models, with all text escaped
 teaching   teach messages, and undo corrections
 mailboxes  read and move messages in their mailboxes
 """

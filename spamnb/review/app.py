@@ -22,8 +22,8 @@ from starlette.staticfiles import StaticFiles
 from spamnb.api.words import word_of
 from spamnb.errors import SpamnbError, in_options
 from spamnb.filter import Classifier
-from spamnb.journal.entries import INBOX, JUNK
-from spamnb.journal.journal import Journal
+from spamnb.ledger.entries import INBOX, JUNK
+from spamnb.ledger.ledger import Ledger
 from spamnb.model.decision import Loss
 from spamnb.review import pages
 from spamnb.review.mailboxes import OpenMailboxes
@@ -56,13 +56,13 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class Review:
-    """The pages of a journal and of the models that learn.
+    """The pages of a ledger and of the models that learn.
 
     The path of each page begins with ``key``, which only the user knows. The key is not in a cookie, because browsers
     send a cookie to all ports of this machine, and a program of another user can listen on one of them.
     """
 
-    journal: Path
+    ledger: Path
     teacher: Teacher
     key: str
 
@@ -134,18 +134,18 @@ class Review:
 
     def _list(self, request: Request) -> Response:
         query = request.query_params
-        with Journal.open(self.journal) as journal:
-            values = pages.list_values(journal, pages.ListQuery.of(query), query.get("done", ""))
+        with Ledger.open(self.ledger) as ledger:
+            values = pages.list_values(ledger, pages.ListQuery.of(query), query.get("done", ""))
         values["undone"] = query.get("undone", "") if _is_position(query.get("undone", "")) else ""
         return self._render(request, "list.html", threshold=self._threshold(), **values)
 
     def _message(self, request: Request) -> Response:
         position = request.path_params["position"]
-        with Journal.open(self.journal) as journal, OpenMailboxes(journal) as mailboxes:
-            entry = journal.verdict_at(int(position)) if _is_position(position) else None
+        with Ledger.open(self.ledger) as ledger, OpenMailboxes(ledger) as mailboxes:
+            entry = ledger.verdict_at(int(position)) if _is_position(position) else None
             if entry is None:
                 raise Refusal(404, describe_missing(position[:20]))
-            values = pages.message_values(journal, entry, mailboxes.read(entry))
+            values = pages.message_values(ledger, entry, mailboxes.read(entry))
         values["list_query"] = pages.ListQuery.of(request.query_params)
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 
@@ -161,8 +161,8 @@ class Review:
         return self._render(request, "words.html", word=word, report=report, top_words=top_words)
 
     def _statistics(self, request: Request) -> Response:
-        with Journal.open(self.journal) as journal, Classifier.open(self.teacher.shared) as model:
-            values = pages.statistics_values(journal, model)
+        with Ledger.open(self.ledger) as ledger, Classifier.open(self.teacher.shared) as model:
+            values = pages.statistics_values(ledger, model)
         return self._render(request, "statistics.html", **values)
 
     def _teach(self, fields: Fields) -> Response:
@@ -174,30 +174,30 @@ class Review:
         if not texts:
             raise Refusal(400, "No message is ticked. Go back and tick at least one.")
         if not all(map(_is_position, texts)):
-            raise Refusal(400, "The form names a message that is not in the journal. Load the list again.")
-        with Journal.open(self.journal) as journal:
+            raise Refusal(400, "The form names a message that is not in the ledger. Load the list again.")
+        with Ledger.open(self.ledger) as ledger:
             positions = list(dict.fromkeys(map(int, texts)))
-            outcome = self.teacher.teach(journal, positions, label == "spam", move="move" in fields)
+            outcome = self.teacher.teach(ledger, positions, label == "spam", move="move" in fields)
         stay = "1" if "movable" in fields and "move" not in fields else ""
         return self._back(fields, outcome, done=outcome.batch, stay=stay)
 
     def _undo(self, fields: Fields) -> Response:
         batch, position = _first(fields, "batch"), _first(fields, "position")
-        with Journal.open(self.journal) as journal:
-            entry = journal.verdict_at(int(position)) if _is_position(position) else None
-            correction = journal.correction_of(entry.digest, entry.user) if entry else None
-            corrections = journal.corrections(batch) if batch else [correction] if correction else []
-            outcome = self.teacher.undo(journal, corrections)
+        with Ledger.open(self.ledger) as ledger:
+            entry = ledger.verdict_at(int(position)) if _is_position(position) else None
+            correction = ledger.correction_of(entry.digest, entry.user) if entry else None
+            corrections = ledger.corrections(batch) if batch else [correction] if correction else []
+            outcome = self.teacher.undo(ledger, corrections)
         if not (outcome.n_changed or outcome.problems):
-            raise Refusal(404, "Nothing was undone: the correction was undone before, or is no longer in the journal.")
+            raise Refusal(404, "Nothing was undone: the correction was undone before, or is no longer in the ledger.")
         return self._back(fields, outcome, undone=outcome.n_changed)
 
     def _move(self, fields: Fields) -> Response:
         role, _, position = _first(fields, "to").partition(":")
         if role not in (INBOX, JUNK) or not _is_position(position):
             raise Refusal(400, "The form does not say which message to move, and where. Press one of the buttons.")
-        with Journal.open(self.journal) as journal:
-            self.teacher.move(journal, int(position), role)
+        with Ledger.open(self.ledger) as ledger:
+            self.teacher.move(ledger, int(position), role)
         return RedirectResponse(f"/{self.key}/message/{int(position)}{_list_query(fields).format()}", 303)
 
     def _back(self, fields: Fields, outcome: Outcome, **parameters: str | int) -> Response:

@@ -1,6 +1,6 @@
-"""Make pages from the journal and the models. Each ``…_values`` function returns the variables of a template.
+"""Make pages from the ledger and the models. Each ``…_values`` function returns the variables of a template.
 
-Texts in the journal are written by strangers. The templates escape them. The filter ``displayed`` truncates them and
+Texts in the ledger are written by strangers. The templates escape them. The filter ``displayed`` truncates them and
 escapes unprintable characters.
 """
 
@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 from spamnb.api.words import words_of
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
-from spamnb.journal.entries import JournalEntry
-from spamnb.journal.journal import DAYS, ORDERS, SHOWN, Correction, Journal
+from spamnb.ledger.entries import LedgerEntry
+from spamnb.ledger.ledger import DAYS, ORDERS, SHOWN, Correction, Ledger
 from spamnb.model.decision import UNSURE
 from spamnb.model.top_words import InformativeWord
 from spamnb.reader.meaning import meaning
@@ -34,7 +34,7 @@ HALF_YEAR = 183 * DAY  # seconds; a date that is further away is shown with its 
 PER_PAGE = 50  # messages of a list on one page; nobody reads a longer page
 MAX_SHOWN = 20_000  # characters of a message that are shown, about ten screens
 MAX_TYPED = 80  # characters of a word or a search
-MAX_PAGE = 9_999  # pages of a list; a full journal has about 1,400
+MAX_PAGE = 9_999  # pages of a list; a full ledger has about 1,400
 TOP_WORDS = 30  # informative words that are shown, about one screen
 LABELS = {"spam": "spam", UNSURE: "unsure"}  # by verdict; any other verdict is "good"
 
@@ -78,7 +78,7 @@ DEFAULT = ListQuery()._asdict()
 class Row(NamedTuple):
     """A message of a list, and its correction by a person, if there is one."""
 
-    entry: JournalEntry
+    entry: LedgerEntry
     correction: Correction | None
 
     @property
@@ -94,26 +94,26 @@ class Row(NamedTuple):
         return self.correction is not None and self.correction.source == "page"
 
 
-def _row(journal: Journal, entry: JournalEntry) -> Row:
-    return Row(entry, journal.correction_of(entry.digest, entry.user))
+def _row(ledger: Ledger, entry: LedgerEntry) -> Row:
+    return Row(entry, ledger.correction_of(entry.digest, entry.user))
 
 
-def list_values(journal: Journal, query: ListQuery, batch: str) -> dict[str, Any]:
+def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
     """Return the values of a list of mail. ``batch`` identifies the corrections of the last request."""
-    entries = journal.list_verdicts(
+    entries = ledger.list_verdicts(
         query.show, query.q, user=query.user, order=query.order, limit=PER_PAGE + 1, skip=query.page * PER_PAGE
     )
     return {
         "list_query": query,
-        "rows": [_row(journal, entry) for entry in entries[:PER_PAGE]],
+        "rows": [_row(ledger, entry) for entry in entries[:PER_PAGE]],
         "has_next_page": len(entries) > PER_PAGE,
-        "users": journal.users(),
-        "corrections": journal.corrections(batch) if batch else [],
+        "users": ledger.users(),
+        "corrections": ledger.corrections(batch) if batch else [],
         "days": DAYS,
     }
 
 
-def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> dict[str, Any]:
+def message_values(ledger: Ledger, entry: LedgerEntry, raw: bytes | None) -> dict[str, Any]:
     """Return the values of the page of a message. ``raw`` is None if the mailbox no longer has the message."""
     from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse
@@ -121,7 +121,7 @@ def message_values(journal: Journal, entry: JournalEntry, raw: bytes | None) -> 
     message = None if raw is None else attempt(partial(parse, raw))
     evidence = entry.heaviest_tokens()
     values = {
-        "row": _row(journal, entry),
+        "row": _row(ledger, entry),
         "is_readable": isinstance(message, Message),
         "evidence": evidence,
         "max_weight": max((abs(weight) for _, weight in evidence), default=0) or 1,
@@ -153,13 +153,13 @@ def preload_top_words(path: Path) -> None:
         top_words(model)
 
 
-def statistics_values(journal: Journal, model: Classifier) -> dict[str, Any]:
+def statistics_values(ledger: Ledger, model: Classifier) -> dict[str, Any]:
     """Return the values of the page of statistics: the verdicts of thirty days, and the model."""
-    false_positives, false_negatives = journal.count_errors(time.time() - 30 * DAY)
+    false_positives, false_negatives = ledger.count_errors(time.time() - 30 * DAY)
     with model.store.reading():
         totals, meta = model.store.totals(), origin(model.store.meta())
     return {
-        "days": journal.count_by_day(30),
+        "days": ledger.count_by_day(30),
         "false_positives": false_positives,
         "false_negatives": false_negatives,
         "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],

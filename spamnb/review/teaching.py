@@ -1,7 +1,7 @@
-"""Teach messages of the journal to the models of their users, undo these corrections, and move the messages.
+"""Teach messages of the ledger to the models of their users, undo these corrections, and move the messages.
 
 A message that is still in its mailbox is learned as by ``spamnb learn``. Any other message is learned from its tokens
-in the journal: the counts of the model are the same, but the model cannot keep the message.
+in the ledger: the counts of the model are the same, but the model cannot keep the message.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from threading import Lock
 
 from spamnb.errors import SpamnbError, in_options, reason
 from spamnb.filter import Classifier
-from spamnb.journal.entries import INBOX, JUNK, JournalEntry, identify_token_rules, unpack_tokens
-from spamnb.journal.journal import DAYS, Correction, Journal
+from spamnb.ledger.entries import INBOX, JUNK, LedgerEntry, identify_token_rules, unpack_tokens
+from spamnb.ledger.ledger import DAYS, Correction, Ledger
 from spamnb.mail_result import class_of_label
 from spamnb.reader.read_message import ReadMessage
 from spamnb.review.mailboxes import OpenMailboxes
@@ -49,60 +49,60 @@ class Teacher:
         """Close the models."""
         self._models.close()
 
-    def teach(self, journal: Journal, positions: Sequence[int], spam: bool, move: bool = False) -> Outcome:
-        """Teach messages of the journal as spam or as good mail.
+    def teach(self, ledger: Ledger, positions: Sequence[int], spam: bool, move: bool = False) -> Outcome:
+        """Teach messages of the ledger as spam or as good mail.
 
-        With ``move`` each message whose mailbox is in the journal is moved to the junk folder or to the inbox.
+        With ``move`` each message whose mailbox is in the ledger is moved to the junk folder or to the inbox.
         """
         batch = secrets.token_hex(8)
-        corrections: dict[int, tuple[JournalEntry, Correction]] = {}  # by position
+        corrections: dict[int, tuple[LedgerEntry, Correction]] = {}  # by position
 
         def teach_one(position: int, mailboxes: OpenMailboxes) -> bool:
-            entry = journal.verdict_at(position)
+            entry = ledger.verdict_at(position)
             if entry is None:
                 raise SpamnbError(describe_missing(position))
             # Read the message before a new model is made for its user, because the message may be missing.
             model = self._models.find_for_learning(entry.user) or self._models.for_classifying("")
             raw = mailboxes.read(entry)
-            message = model.read(raw) if raw else _read_tokens(journal, model, entry)
-            correction, is_changed = _learn(journal, self._models.for_learning(entry.user), entry, spam, batch, message)
+            message = model.read(raw) if raw else _read_tokens(ledger, model, entry)
+            correction, is_changed = _learn(ledger, self._models.for_learning(entry.user), entry, spam, batch, message)
             corrections[position] = entry, correction
             return is_changed
 
         def move_one(position: int, mailboxes: OpenMailboxes) -> bool:
             entry, correction = corrections.get(position, (None, None))
             if entry and correction and entry.mailbox and mailboxes.move_to(entry, JUNK if spam else INBOX):
-                journal.put_correction(correction._replace(moved_from=entry.place))
+                ledger.put_correction(correction._replace(moved_from=entry.place))
             return False  # a move changes no model
 
         steps = [teach_one, move_one] if move else [teach_one]
         changes = [partial(step, position) for position in positions for step in steps]
-        return self._for_each(journal, batch, changes)
+        return self._for_each(ledger, batch, changes)
 
-    def undo(self, journal: Journal, corrections: Sequence[Correction]) -> Outcome:
+    def undo(self, ledger: Ledger, corrections: Sequence[Correction]) -> Outcome:
         """Undo corrections. If a message was moved when it was taught, move it back."""
 
         def undo_one(correction: Correction, mailboxes: OpenMailboxes) -> bool:
-            entry = journal.last_verdict(correction.digest, correction.user)
-            is_changed = _unlearn(journal, self._models.for_learning(correction.user), correction, entry, mailboxes)
+            entry = ledger.last_verdict(correction.digest, correction.user)
+            is_changed = _unlearn(ledger, self._models.for_learning(correction.user), correction, entry, mailboxes)
             if entry is not None and correction.moved_from:
                 mailboxes.move_back(entry, correction.moved_from)
             return is_changed
 
-        return self._for_each(journal, "", [partial(undo_one, each) for each in corrections])
+        return self._for_each(ledger, "", [partial(undo_one, each) for each in corrections])
 
-    def move(self, journal: Journal, position: int, role: str) -> None:
+    def move(self, ledger: Ledger, position: int, role: str) -> None:
         """Move a message to the inbox or to the junk folder, without teaching it."""
-        entry = journal.verdict_at(position)
+        entry = ledger.verdict_at(position)
         if entry is None:
             raise SpamnbError(describe_missing(position))
-        with OpenMailboxes(journal) as mailboxes:
+        with OpenMailboxes(ledger) as mailboxes:
             mailboxes.move_to(entry, role)
 
-    def _for_each(self, journal: Journal, batch: str, changes: Sequence[Callable[[OpenMailboxes], bool]]) -> Outcome:
+    def _for_each(self, ledger: Ledger, batch: str, changes: Sequence[Callable[[OpenMailboxes], bool]]) -> Outcome:
         """Call each change. An error becomes a problem of the outcome, and the other changes are made."""
         n_changed, problems = 0, []
-        with self._lock, OpenMailboxes(journal) as mailboxes:
+        with self._lock, OpenMailboxes(ledger) as mailboxes:
             for change in changes:
                 try:
                     with one_message("", lambda name, error: problems.append(reason(error))):
@@ -113,27 +113,27 @@ class Teacher:
 
 
 def describe_missing(position: int | str) -> str:
-    """Return the error for a message that is not in the journal."""
-    return f"message {position} is not in the journal, which keeps verdicts for {DAYS} days"
+    """Return the error for a message that is not in the ledger."""
+    return f"message {position} is not in the ledger, which keeps verdicts for {DAYS} days"
 
 
 def _learn(
-    journal: Journal, model: Classifier, entry: JournalEntry, spam: bool, batch: str, message: ReadMessage
+    ledger: Ledger, model: Classifier, entry: LedgerEntry, spam: bool, batch: str, message: ReadMessage
 ) -> tuple[Correction, bool]:
-    """Learn a message, and write a correction to the journal. Return the correction, and whether the model changed."""
+    """Learn a message, and write a correction to the ledger. Return the correction, and whether the model changed."""
     label = class_of_label(model, "spam" if spam else "ham")
     old_class = model.learned(message) or ""
     is_changed = model.learn(label, message)
     correction = Correction(entry.digest, label, spam, "page", entry.user, entry.verdict, before=old_class, batch=batch)
-    earlier = journal.correction_of(entry.digest, entry.user)
+    earlier = ledger.correction_of(entry.digest, entry.user)
     if not is_changed and earlier is not None and earlier.label == label:  # after a double click, undo undoes both
         correction = correction._replace(before=earlier.before, moved_from=earlier.moved_from)
-    journal.put_correction(correction)
+    ledger.put_correction(correction)
     return correction, is_changed
 
 
 def _unlearn(
-    journal: Journal, model: Classifier, correction: Correction, entry: JournalEntry | None, mailboxes: OpenMailboxes
+    ledger: Ledger, model: Classifier, correction: Correction, entry: LedgerEntry | None, mailboxes: OpenMailboxes
 ) -> bool:
     """Undo a correction. Return False if the model no longer has the message in the class of the correction.
 
@@ -142,28 +142,28 @@ def _unlearn(
     if entry is None:
         date = time.strftime("%d %b %H:%M", time.localtime(correction.at))
         raise SpamnbError(
-            f"the message that was taught as {correction.label} on {date} is no longer in the journal;"
+            f"the message that was taught as {correction.label} on {date} is no longer in the ledger;"
             " to remove it from the model, use 'spamnb forget'"
         )
     is_changed = True
     if correction.before != correction.label:  # equal if the model already had the message in this class
-        message = mailboxes.read(entry) or _read_tokens(journal, model, entry)
+        message = mailboxes.read(entry) or _read_tokens(ledger, model, entry)
         is_changed = model.forget(correction.label, message)
         if is_changed and correction.before:
             model.learn(correction.before, message)
-    journal.delete_correction(correction)
+    ledger.delete_correction(correction)
     return is_changed
 
 
-def _read_tokens(journal: Journal, model: Classifier, entry: JournalEntry) -> ReadMessage:
-    """Return a message from its tokens in the journal.
+def _read_tokens(ledger: Ledger, model: Classifier, entry: LedgerEntry) -> ReadMessage:
+    """Return a message from its tokens in the ledger.
 
-    Raise SpamnbError if the journal has no tokens of the message, or if the tokens of the model have changed.
+    Raise SpamnbError if the ledger has no tokens of the message, or if the tokens of the model have changed.
     """
-    packed_tokens = journal.tokens(entry.position)
-    problem = "" if packed_tokens else "it is too long for the journal to have its tokens"
+    packed_tokens = ledger.tokens(entry.position)
+    problem = "" if packed_tokens else "it is too long for the ledger to have its tokens"
     if packed_tokens and entry.token_rules != identify_token_rules(model.settings):
-        problem = "the model no longer uses the tokens in the journal"
+        problem = "the model no longer uses the tokens in the ledger"
     if problem:
         raise SpamnbError(f"the message is no longer in its folder, and {problem}; to teach it, use 'spamnb learn'")
     return ReadMessage.of_counts(unpack_tokens(packed_tokens), entry.digest)

@@ -10,9 +10,9 @@ from datetime import datetime
 from itertools import groupby
 
 from spamnb.filter import Classifier
-from spamnb.journal.entries import make_entry
-from spamnb.journal.journal import Correction
-from spamnb.journal.writer import JournalWriter
+from spamnb.ledger.entries import make_entry
+from spamnb.ledger.ledger import Correction
+from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import class_of_label, classify_mails
 from spamnb.model.classification import Classification
 from spamnb.reader.message import digest
@@ -36,9 +36,9 @@ class Workers:
     """
 
     def __init__(
-        self, open_models: Callable[..., Models], threads: int, allow_tell: bool, journal: JournalWriter | None
+        self, open_models: Callable[..., Models], threads: int, allow_tell: bool, ledger: LedgerWriter | None
     ) -> None:
-        self._journal = journal
+        self._ledger = ledger
         # Only one thread writes, so that the others go on while another process locks the model.
         n_threads = threads + allow_tell
         self._learning_models = open_models(writable=True, n_threads=n_threads) if allow_tell else None
@@ -83,20 +83,20 @@ class Workers:
         )
 
     def close(self) -> None:
-        """Finish the waiting tasks, and close models and journal."""
+        """Finish the waiting tasks, and close models and ledger."""
         self._classifying.shutdown()
         self._changing.shutdown()
         for models in self._all_models:
             models.close()
         if self._learning_models is not None:
             self._learning_models.close()  # last, because closing a writable model empties the write-ahead log
-        if self._journal is not None:
-            self._journal.close()
+        if self._ledger is not None:
+            self._ledger.close()
 
     # -- in the threads that classify ------------------------------------------------------------------------
 
     def _classify(self, tasks: list[Task]) -> list[tuple[Classification, bytes]]:
-        """Classify each message by the model of its user, and write the verdicts into the journal."""
+        """Classify each message by the model of its user, and write the verdicts into the ledger."""
         models, numbers_by_user = self._idle_models.get(), defaultdict[str, list[int]](list)
         answers: dict[int, tuple[Classification, bytes]] = {}
         entries = []
@@ -107,7 +107,7 @@ class Workers:
             for user, numbers in numbers_by_user.items():
                 model = models.for_classifying(user)
                 raws = [_without_envelope(tasks[number].raw) for number in numbers]
-                messages = list(map(model.read, raws)) if self._journal is not None else []
+                messages = list(map(model.read, raws)) if self._ledger is not None else []
                 results = classify_mails(model, messages or raws)
                 for number, result in zip(numbers, results):
                     request, raw, wire, log_fields = tasks[number]
@@ -115,12 +115,12 @@ class Workers:
                     answers[number] = result, wire.verdict_reply(request, result, raw)
                 users = [tasks[number].request.user for number in numbers]
                 for message, result, user in zip(messages, results, users):
-                    entries.append(make_entry(message, result, model.settings, user=user))
+                    entries.append(make_entry(message, result, model, user=user))
         finally:
             self._idle_models.put(models)
         for entry in entries:  # after the whole batch, because a batch that fails is classified again
-            assert self._journal is not None
-            self._journal.put(entry)
+            assert self._ledger is not None
+            self._ledger.put(entry)
         return [answers[number] for number in range(len(tasks))]
 
     # -- in the thread that changes models -------------------------------------------------------------------
@@ -141,9 +141,9 @@ class Workers:
             changes = _change_model(model, tasks)
         for (request, raw, _, log_fields), is_changed in zip(tasks, changes):
             log_fields["model"] = model.store.path
-            if is_changed and request.label and self._journal is not None:
+            if is_changed and request.label and self._ledger is not None:
                 is_spam = request.label == "spam"
-                self._journal.put(Correction(digest(raw), request.label, is_spam, "client", user))
+                self._ledger.put(Correction(digest(raw), request.label, is_spam, "client", user))
         return changes
 
 

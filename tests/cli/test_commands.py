@@ -300,7 +300,7 @@ def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], 
     assert not any(tmp_path.iterdir()), "something was left behind"
 
 
-@pytest.mark.parametrize("command", ["serve --port 0", "review --journal journal"])
+@pytest.mark.parametrize("command", ["serve --port 0", "review --ledger ledger"])
 def test_a_folder_of_models_that_is_missing_is_to_be_made_first(model: Path, tmp_path: Path, command: str) -> None:
     for folder, problem in ((tmp_path / "users", "no such folder; make it first, with mkdir"), (model, "not a folder")):
         result = run(*command.split(), "-m", model, "--models", folder)
@@ -415,7 +415,7 @@ def test_what_is_closed_is_told_in_one_line_or_stops_nobody(
 
 @pytest.mark.parametrize("raw", [b"", b"\r\n \n", random.Random(1).randbytes(500)])
 def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -> None:
-    for options in ([], ["--journal", tmp_path / "journal"]):
+    for options in ([], ["--ledger", tmp_path / "ledger"]):
         passed = run("filter", *options, "-m", model, stdin=raw)
         status = "No, score=0.0 required=5.0 verdict=ham" if raw.strip() else "not classified: the message is empty"
         assert status in passed.output and "X-Spam-Flag" not in passed.output

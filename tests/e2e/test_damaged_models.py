@@ -245,12 +245,12 @@ def test_nobody_is_told_to_remove_what_spamnb_did_not_make(model: Path, tmp_path
     raw = message("ham", 3)
     path.write_bytes(content)
     for arguments in (
-        ["filter", "--journal", path, "-m", model] if content else ["filter", "-m", path],
+        ["filter", "--ledger", path, "-m", model] if content else ["filter", "-m", path],
         ["classify", "-m", path],
         ["learn", "spam", "-m", path],
         ["train", "--force", "-m", path, write_folders(tmp_path / "labelled", mail(8))],
         ["merge", "-m", tmp_path / "merged", path, model],
-        ["forget", "--journal", path, "-m", model, "spam"] if content else ["info", "-m", path],
+        ["forget", "--ledger", path, "-m", model, "spam"] if content else ["info", "-m", path],
     ):
         result = run(*arguments, stdin=raw)
         assert "remove " not in result.output and "ham.mbox" in result.output, result.output

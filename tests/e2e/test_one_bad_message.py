@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from commands import output_of, run
-from mail import export_lines, learned_class, message, write_file, write_journal
+from mail import export_lines, learned_class, message, write_file, write_ledger
 
 from spamnb.filter import Classifier
-from spamnb.journal.journal import Journal
+from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.reader.binding import ReaderCore
 from spamnb.reader.rows import Rows
@@ -190,7 +190,7 @@ def test_sort_moves_the_others_and_leaves_it_where_it_is(stage: str, model: Path
     box = maildir.make_folder(tmp_path / "Mail")
     for path in folder.iterdir():
         path.rename(box / "new" / path.name)
-    result = run("sort", "--journal", tmp_path / "journal", "-m", model, box)
+    result = run("sort", "-m", model, box)
     assert result.exit_code == 1 and result.stderr.endswith("spamnb: 2 messages: 2 to Junk\n")
     check_named(result.stderr, box / "new")
     assert {path.stem for path in maildir.files(box / "new")} == set(KINDS)
@@ -244,17 +244,17 @@ def test_a_model_made_anew_leaves_out_the_lesson(taught: Path, stage: str, tmp_p
 
 @pytest.fixture
 def noted(model: Path, tmp_path: Path) -> list[bytes]:
-    """Messages that stand in the journal; all but the first and the last are bad ones from then on."""
+    """Messages that stand in the ledger; all but the first and the last are bad ones from then on."""
     raws = [message("spam", 900), *map(poison, KINDS), message("spam", 901)]
-    write_journal(tmp_path, model, *raws)
+    write_ledger(tmp_path, model, *raws)
     return raws
 
 
 @only("stage", ["judge", "learn"], indirect=True)
 def test_review_teaches_the_others(noted: list[bytes], stage: str, model: Path, tmp_path: Path):
-    with Journal.open(tmp_path / "journal") as journal:
-        positions = [entry.position for entry in journal.list_verdicts(limit=200)]
-        taught = Teacher(model, None).teach(journal, positions, spam=False)
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        positions = [entry.position for entry in ledger.list_verdicts(limit=200)]
+        taught = Teacher(model, None).teach(ledger, positions, spam=False)
     assert len(positions) == len(noted) and taught.n_changed == 2
     assert taught.problems and all("\n" not in line for line in taught.problems)
     assert learned_class(model, noted[0]) == learned_class(model, noted[-1]) == "ham"
@@ -267,8 +267,8 @@ def test_review_shows_what_it_has_of_a_message_that_it_cannot_read(stage: str, t
     client = pytest.importorskip("starlette.testclient").TestClient
     box = maildir.make_folder(tmp_path / "Mail")
     raw = message("spam", 900)
-    write_journal(tmp_path, model, raw, place=str(write_file(box / "cur" / "1", raw)))
-    review = app.Review(tmp_path / "journal", Teacher(model, None), "secret")
+    write_ledger(tmp_path, model, raw, place=str(write_file(box / "cur" / "1", raw)))
+    review = app.Review(tmp_path / "ledger", Teacher(model, None), "secret")
     with client(review.app(), base_url="http://127.0.0.1") as browser:
         assert "cheap" in browser.get("/secret/message/0").text or raw
         (box / "cur" / "1").write_bytes(poison("runtimeerror"))
@@ -281,7 +281,7 @@ def test_serve_answers_the_others(stage: str, model: Path):
     logged: list[dict] = []
 
     async def replies(*requests: bytes) -> list[bytes]:
-        workers = Workers(partial(Models, model, None), 1, allow_tell=True, journal=None)
+        workers = Workers(partial(Models, model, None), 1, allow_tell=True, ledger=None)
         conversations = Conversations(workers, lambda **facts: logged.append(facts), Limits())
         found = []
         for request in requests:

@@ -15,8 +15,8 @@ from person import Person, begin, key, sides
 from programs import watching
 from unpacked import PATIENCE, wait_until
 
-from spamnb.journal.entries import INBOX, JUNK
-from spamnb.journal.journal import Journal
+from spamnb.ledger.entries import INBOX, JUNK
+from spamnb.ledger.ledger import Ledger
 from spamnb.reader.message import digest
 from spamnb.review.teaching import Teacher
 
@@ -91,22 +91,22 @@ def test_names_of_folders(made: Made, model: Path, tmp_path, junk: str):
     server = made(junk=f'"{junk}"' if said else "Junk")
     server.junk = junk
     options = [] if said else ["--junk", junk]
-    spam, path = message("spam", 800), tmp_path / "journal"
+    spam, path = message("spam", 800), tmp_path / "ledger"
     with server.person(model) as person:
         person.deliver(spam)
         person.watch(*options)
-        assert person.sort("--journal", str(path), *options).exit_code == 0
+        assert person.sort("--ledger", str(path), *options).exit_code == 0
         assert person.where() == {key("spam", 800): junk} and person.watch(*options).output == ""
-        with Journal.open(path) as journal:
-            entry = journal.last_verdict(digest(spam))
+        with Ledger.open(path) as ledger:
+            entry = ledger.last_verdict(digest(spam))
             assert entry is not None and ";UID=" not in entry.place and entry.role == JUNK
             teacher = Teacher(model, None)
-            teacher.move(journal, entry.position, INBOX)
+            teacher.move(ledger, entry.position, INBOX)
             assert person.where() == {key("spam", 800): "INBOX"}
-            teacher.move(journal, entry.position, JUNK)
+            teacher.move(ledger, entry.position, JUNK)
             assert person.where() == {key("spam", 800): junk}
             server.kill()
-            gone = teacher.teach(journal, [entry.position], False, move=True)
+            gone = teacher.teach(ledger, [entry.position], False, move=True)
             assert gone.n_changed == 1 and len(gone.problems) == 1 and "\n" not in gone.problems[0]
         for name in ("sort", "watch"):
             folder = run(name, "-m", model, f"{server.url}/Work")

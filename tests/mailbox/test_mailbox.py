@@ -3,10 +3,10 @@
 No message is lost, doubled or marked as read; each is classified once; messages that a person moves are learned.
 """
 
+import os
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,8 @@ from unpacked import PATIENCE, wait_until
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
-from spamnb.journal.entries import INBOX, JUNK, encode_entry, make_entry
-from spamnb.journal.journal import Journal
+from spamnb.ledger.entries import INBOX, JUNK, make_entry
+from spamnb.ledger.ledger import Ledger
 from spamnb.mail_result import classify_mail
 from spamnb.reader.message import digest, read_field
 from spamnb.review.mailboxes import OpenMailboxes
@@ -45,8 +45,7 @@ def test_spam_goes_to_junk_once_and_nothing_else_changes(person: Person):
     dry = person.sort("--dry-run")
     junk = dry.stderr.partition(" to ")[2].partition(",")[0]
     assert dry.stderr == f"spamnb: 10 messages: 5 to {junk}, 5 stay (dry run)\n" and junk.endswith("Junk")
-    with closing(person.box()) as box:
-        assert person.mail() == before and not box.record_path.exists()
+    assert person.mail() == before and not Path(os.environ["SPAMNB_LEDGER"]).exists()
     done = person.sort()
     assert (done.exit_code, done.stderr) == (0, f"spamnb: 10 messages: 5 to {junk}, 5 stay\n"), done.output
     lines = [line.split("\t") for line in done.stdout.splitlines()]
@@ -64,16 +63,14 @@ def test_spam_goes_to_junk_once_and_nothing_else_changes(person: Person):
     assert person.mail()[key("spam", 511)] == [("Junk", "FS")]
 
 
-def test_a_damaged_record_says_what_to_do(person: Person):
-    box = person.box()
-    box.record_path.parent.mkdir(parents=True, exist_ok=True)
-    box.record_path.write_text("no database")
-    box.close()
+def test_a_damaged_ledger_says_what_to_do(person: Person):
+    ledger = Path(os.environ["SPAMNB_LEDGER"])
+    ledger.write_text("no database")
     for done in (person.sort(), person.watch()):
-        assert done.exit_code == 1 and "; remove it; new mail" in done.output and "Traceback" not in done.output
-    box.record_path.unlink()
+        assert done.exit_code == 1 and "; name another file" in done.output and "Traceback" not in done.output
+    ledger.unlink()
     person.sort()
-    assert box.record_path.stat().st_mode & 0o777 == 0o600
+    assert ledger.stat().st_mode & 0o777 == 0o600
 
 
 @every_kind
@@ -161,7 +158,7 @@ def test_a_lesson_that_is_missed_is_told_and_comes_again(person: Person, monkeyp
 
 
 def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tmp_path):
-    arguments = person.command("watch", "--sort", "--journal", str(tmp_path / "journal"))[1:]
+    arguments = person.command("watch", "--sort")[1:]
     with watching(tmp_path, *arguments) as watch:
         wait_until(lambda: "recorded" in watch.said, watch.process)
         time.sleep(1)
@@ -178,9 +175,9 @@ def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tm
         assert [line.partition("\t")[0] for line in lines] == ["moved", "learned"], watch.said
         assert person.where()[key("spam", 500)] == "INBOX"
         assert {flags for places in person.mail().values() for _, flags in places} == {""}
-    with Journal.open(tmp_path / "journal") as journal:
-        assert count_verdicts(journal) == 6
-        (made,) = journal.corrections()
+    with Ledger.open(Path(os.environ["SPAMNB_LEDGER"])) as ledger:
+        assert count_verdicts(ledger) == 6
+        (made,) = ledger.corrections()
         assert (made.digest, made.label, made.verdict) == (digest(message("spam", 500)), "ham", "spam")
 
 
@@ -209,19 +206,20 @@ def test_moves_that_a_kill_interrupted_are_made_whole(person: Person, by: str):
     assert person.watch().stdout == ""
 
 
-def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_journal(person: Person, tmp_path):
-    spam, path = message("spam", 500), tmp_path / "journal"
+def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_ledger(person: Person, tmp_path):
+    spam, path = message("spam", 500), Path(os.environ["SPAMNB_LEDGER"])
     person.deliver(spam)
     with Classifier.open(person.model) as classifier, person.open_record() as record:
         read = classifier.read(spam)
-        begin(record, encode_entry(make_entry(read, classify_mail(classifier, read), classifier.settings)))
+        (written,) = record.ledger.add([make_entry(read, classify_mail(classifier, read), classifier)])
+        begin(record, written)
     person.whole_move(key("spam", 500))
-    told = person.sort("--journal", str(path))
+    told = person.sort()
     assert told.exit_code == 0 and "1 message moved by a run that was interrupted\n" in told.stderr
-    with Journal.open(path) as journal:
-        entry = journal.last_verdict(digest(spam))
-        assert count_verdicts(journal) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
-        with OpenMailboxes(journal) as mailboxes:
+    with Ledger.open(path) as ledger:
+        entry = ledger.last_verdict(digest(spam))
+        assert count_verdicts(ledger) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
+        with OpenMailboxes(ledger) as mailboxes:
             assert mailboxes.read(entry) == spam
 
 
@@ -251,7 +249,7 @@ def test_what_vanished_before_its_move_is_not_told_as_moved(person: Person):
     with person.open_record() as record:
         messages = record.new_messages()
         person.move(key("spam", 571), "INBOX", "Work")
-        moved = record.move([(one, digest(raw)) for one, raw in zip(messages, raws)], record.mailbox.junk(), {})
+        moved = record.move([(one, digest(raw)) for one, raw in zip(messages, raws)], record.mailbox.junk())
         assert list(moved) == [messages[0], messages[2]]
         assert [record.was_classified(digest(raw)) for raw in raws] == [True, False, True]
     assert person.where() == {key("spam", 570): "Junk", key("spam", 571): "Work", key("spam", 572): "Junk"}
@@ -268,7 +266,7 @@ def test_what_would_not_be_moved_stays_and_is_tried_again(person: Person, monkey
         (one,) = record.new_messages()
         with monkeypatch.context() as patched:
             patched.setattr(record.mailbox, "move", refuse)
-            assert record.move([(one, digest(message("spam", 560)))], record.mailbox.junk(), {}) == {}
+            assert record.move([(one, digest(message("spam", 560)))], record.mailbox.junk()) == {}
         assert record.new_messages() == [one] and told == ["over quota"] and set(person.where().values()) == {"INBOX"}
 
 
@@ -277,8 +275,8 @@ def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_j
     person: Person, sure_model: Path, tmp_path
 ):
     person.model = sure_model
-    path = tmp_path / "journal"
-    command = [sys.executable, "-m", "spamnb", *person.command("sort", "--quiet", "--journal", str(path))]
+    path = Path(os.environ["SPAMNB_LEDGER"])
+    command = [sys.executable, "-m", "spamnb", *person.command("sort", "--quiet")]
     expected: dict[str, str] = {}
     for number in range(3):
         seeds = range(500 + 30 * number, 530 + 30 * number)
@@ -296,84 +294,84 @@ def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_j
     told = [process.communicate(timeout=PATIENCE)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], told
     assert person.where() == expected and person.watch().stdout == ""
-    with Journal.open(path) as journal:
-        counts = journal.execute("SELECT count(*), count(DISTINCT digest), sum(role = 'junk') FROM verdicts").fetchone()
+    with Ledger.open(path) as ledger:
+        counts = ledger.execute("SELECT count(*), count(DISTINCT digest), sum(role = 'junk') FROM verdicts").fetchone()
     assert counts[0] == counts[1] and counts[2] == 90, "all that was moved is noted, and nothing twice"
 
 
 # -- review --------------------------------------------------------------------------------------------------------
 
 
-def position(journal: Journal, raw: bytes) -> int:
-    entry = journal.last_verdict(digest(raw))
+def position(ledger: Ledger, raw: bytes) -> int:
+    entry = ledger.last_verdict(digest(raw))
     assert entry is not None
     return entry.position
 
 
 def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, tmp_path):
-    model, path = person.model, tmp_path / "journal"
+    model, path = person.model, Path(os.environ["SPAMNB_LEDGER"])
     spam, ham = message("spam", 800), message("ham", 800)
     nameless = message("spam", 801).replace(b"Message-ID:", b"X-Message-ID:")
     person.watch()
     for raw in (spam, ham, nameless):
         person.deliver(raw)
-    assert person.sort("--journal", str(path)).exit_code == 0
+    assert person.sort().exit_code == 0
     person.watch()
     teacher = Teacher(model, None)
-    with Journal.open(path) as journal:
-        assert count_verdicts(journal) == 3
-        rows = {raw: journal.last_verdict(digest(raw)) for raw in (spam, ham, nameless)}
+    with Ledger.open(path) as ledger:
+        assert count_verdicts(ledger) == 3
+        rows = {raw: ledger.last_verdict(digest(raw)) for raw in (spam, ham, nameless)}
         assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
         assert {row.mailbox for row in rows.values()} == {person.box().address}
-        with OpenMailboxes(journal) as mailboxes:
+        with OpenMailboxes(ledger) as mailboxes:
             assert [mailboxes.read(row) for row in rows.values()] == [spam, ham, nameless]
 
-        taught = teacher.teach(journal, [position(journal, raw) for raw in (spam, nameless)], False, move=True)
+        taught = teacher.teach(ledger, [position(ledger, raw) for raw in (spam, nameless)], False, move=True)
         assert taught.problems == () and learned_class(model, spam) == "ham" == learned_class(model, nameless)
         assert person.where()[key("spam", 800)] == "INBOX"
         looked = person.watch("--sort")
         assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor judged again"
-        assert teacher.undo(journal, journal.corrections(taught.batch)).problems == ()
+        assert teacher.undo(ledger, ledger.corrections(taught.batch)).problems == ()
         assert learned_class(model, spam) is None and person.where()[key("spam", 800)] == "Junk"
 
-        teacher.move(journal, position(journal, ham), JUNK)
-        teacher.move(journal, position(journal, ham), JUNK)  # twice is once
+        teacher.move(ledger, position(ledger, ham), JUNK)
+        teacher.move(ledger, position(ledger, ham), JUNK)  # twice is once
         assert person.where()[key("ham", 800)] == "Junk"
-        teacher.move(journal, position(journal, ham), INBOX)
+        teacher.move(ledger, position(ledger, ham), INBOX)
         assert person.where()[key("ham", 800)] == "INBOX"
         assert person.watch("--sort").stdout == "" and learned_class(model, ham) is None
 
         person.move(key("ham", 800), "INBOX", "Work")
         with pytest.raises(SpamnbError, match=r"no longer in INBOX of .*, so it was not moved"):
-            teacher.move(journal, position(journal, ham), JUNK)
-        gone = teacher.teach(journal, [position(journal, ham)], False, move=True)
-        assert gone.problems == () and gone.n_changed == 1, "it is where good mail belongs, as far as the journal knows"
-        with pytest.raises(SpamnbError, match="is not in the journal"):
-            teacher.move(journal, 1 << 40, INBOX)
+            teacher.move(ledger, position(ledger, ham), JUNK)
+        gone = teacher.teach(ledger, [position(ledger, ham)], False, move=True)
+        assert gone.problems == () and gone.n_changed == 1, "it is where good mail belongs, as far as the ledger knows"
+        with pytest.raises(SpamnbError, match="is not in the ledger"):
+            teacher.move(ledger, 1 << 40, INBOX)
         assert person.where()[key("ham", 800)] == "Work"
 
 
 def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(tmp_path, model, monkeypatch):
-    person, path = MaildirPerson(tmp_path, model), tmp_path / "journal"
+    person, path = MaildirPerson(tmp_path, model), Path(os.environ["SPAMNB_LEDGER"])
     spam = message("spam", 900)
     person.deliver(spam)
-    person.sort("--journal", str(path))
+    person.sort()
     (kept,) = person.paths("Junk")
-    with Journal.open(path) as journal:
-        number = position(journal, spam)
+    with Ledger.open(path) as ledger:
+        number = position(ledger, spam)
 
         def full(*paths: object) -> None:
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patched, pytest.raises(SpamnbError, match=r"not moved: .*No space left"):
             patched.setattr(Path, "rename", full)
-            Teacher(model, None).move(journal, number, INBOX)
+            Teacher(model, None).move(ledger, number, INBOX)
         kept.write_bytes(message("ham", 900))
-        with OpenMailboxes(journal) as mailboxes:
-            assert mailboxes.read(journal.verdict_at(number)) is None
+        with OpenMailboxes(ledger) as mailboxes:
+            assert mailboxes.read(ledger.verdict_at(number)) is None
         with pytest.raises(SpamnbError, match="no longer"):
-            Teacher(model, None).move(journal, number, INBOX)
-        run("filter", "--journal", path, "-m", model, stdin=message("spam", 901))
+            Teacher(model, None).move(ledger, number, INBOX)
+        run("filter", "--ledger", path, "-m", model, stdin=message("spam", 901))
         with pytest.raises(SpamnbError, match="does not have the mailbox"):
-            Teacher(model, None).move(journal, position(journal, message("spam", 901)), INBOX)
+            Teacher(model, None).move(ledger, position(ledger, message("spam", 901)), INBOX)
     assert person.where() == {key("ham", 900): "Junk"}

@@ -21,7 +21,7 @@ from spamnb.cli.mailboxes import Target
 from spamnb.cli.options import ErrorCounter
 from spamnb.cli.watch import Stop, Watcher
 from spamnb.errors import SpamnbError
-from spamnb.journal.journal import Journal
+from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.mailbox.maildir import MaildirMailbox
 from spamnb.sources.formats import MAX_MESSAGE
@@ -81,11 +81,11 @@ def test_what_is_being_moved_at_ctrl_c_is_moved_and_told_and_noted(person, tmp_p
     monkeypatch.setattr(MaildirMailbox, "move", interrupted)
     for seed in range(500, 540):
         person.deliver(message("spam", seed))
-    told = person.sort("--all", "--journal", str(tmp_path / "journal"))
+    told = person.sort("--all", "--ledger", str(tmp_path / "ledger"))
     assert told.exit_code == 130 and told.stdout.count("to Junk") == 32 == len(person.paths("Junk"))
     assert told.stderr.endswith(": 32 messages: 32 to Junk; the next run sorts the rest\n\nspamnb: interrupted\n")
-    with Journal.open(tmp_path / "journal") as journal:
-        assert count_verdicts(journal) == 32
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        assert count_verdicts(ledger) == 32
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -108,8 +108,8 @@ def test_a_message_that_mbsync_or_offlineimap_gave_another_name_is_no_new_one(pe
     for path in person.paths("INBOX"):
         path.unlink()
     person.sort()
-    with person.open_record() as record, record.reading():  # which does not grow with mail that is gone
-        assert record.execute("SELECT count(*) FROM new_mail").fetchone() == (0,)
+    with person.open_record() as record, record.ledger.reading():  # which does not grow with mail that is gone
+        assert record.ledger.execute("SELECT count(*) FROM new_mail").fetchone() == (0,)
 
 
 def test_what_cannot_be_read_is_told_and_stays(person):

@@ -1,11 +1,11 @@
-"""The pages with a journal and a folder for users' models, and hostile mail in the journal."""
+"""The pages with a ledger and a folder for users' models, and hostile mail in the ledger."""
 
 from pathlib import Path
 
 import pytest
-from mail import write_journal
+from mail import write_ledger
 
-from spamnb.journal.journal import Journal
+from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.review.app import Review
 from spamnb.review.teaching import Teacher
@@ -23,16 +23,16 @@ HOSTILE = [
 
 @pytest.fixture
 def hostile(tmp_path: Path, model: Path) -> int:
-    """Hostile messages in a Maildir and in the journal; how many they are."""
+    """Hostile messages in a Maildir and in the ledger; how many they are."""
     box = maildir.make_folder(tmp_path / "Mail")
     for number, raw in enumerate(HOSTILE):
         (box / "cur" / str(number)).write_bytes(raw)
-        write_journal(tmp_path, model, raw, place=str(box / "cur" / str(number)))
+        write_ledger(tmp_path, model, raw, place=str(box / "cur" / str(number)))
     return len(HOSTILE)
 
 
 @pytest.fixture
 def review(tmp_path: Path, model: Path) -> Review:
-    Journal.open(tmp_path / "journal").close()
+    Ledger.open(tmp_path / "ledger").close()
     (tmp_path / "users").mkdir()
-    return Review(tmp_path / "journal", Teacher(model, tmp_path / "users"), "secret")
+    return Review(tmp_path / "ledger", Teacher(model, tmp_path / "users"), "secret")

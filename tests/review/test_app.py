@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from mail import learned_class, message, write_journal
+from mail import learned_class, message, write_ledger
 from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
@@ -41,7 +41,7 @@ def batch_of(page: str) -> str:
 
 
 def test_without_the_key_nothing_is_shown(review, tmp_path, model):
-    write_journal(tmp_path, model, message("spam", 900))
+    write_ledger(tmp_path, model, message("spam", 900))
     for key in ("", "other/", "é/", "secre/", "secret2/", "x/../"):
         client = TestClient(review.app(), "http://127.0.0.1", headers=OWN)
         for path in ("", "?q=prize", "message/0", "statistics", "words", "?key=secret"):
@@ -65,7 +65,7 @@ def test_a_name_that_is_not_this_machine_is_refused(review, host):
 
 
 def test_each_reply_has_the_policy_and_no_page_needs_an_exception(review, tmp_path, model):
-    write_journal(tmp_path, model, message("spam", 900))
+    write_ledger(tmp_path, model, message("spam", 900))
     client = browser(review)
     shown = ["/", "/?show=spam", "/message/0", "/statistics", "/words?word=prize"]
     for path in (*map("/secret{}".format, shown), "/none", "/static/style.css", "/static/keys.js", "/secret/none"):
@@ -82,7 +82,7 @@ def test_each_reply_has_the_policy_and_no_page_needs_an_exception(review, tmp_pa
 
 def test_a_click_teaches_and_undo_takes_it_back(review, tmp_path, model):
     raw = message("spam", 900)
-    write_journal(tmp_path, model, raw)
+    write_ledger(tmp_path, model, raw)
     client = browser(review)
     status, page = send(client, "/teach", one="good:0")
     assert status == 200 and "1 message taught as good mail" in page and not positions(client, "/?show=spam")
@@ -102,7 +102,7 @@ def test_the_one_list_has_all_mail_and_shows_a_part_of_it(review, tmp_path, mode
     judged = [(0.98, ""), (0.92, ""), (0.5, ""), (0.899, ""), (0.3, ""), (0.2, "unsure"), (0.97, "")]
     for number, (p, verdict) in enumerate(judged):
         date = b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n" if number == 1 else b"Date: soon\n"
-        write_journal(tmp_path, model, date + message("spam", 900 + number), p=p, verdict=verdict)
+        write_ledger(tmp_path, model, date + message("spam", 900 + number), p=p, verdict=verdict)
     client = browser(review)
     tree = LexborHTMLParser(client.get("/").text)
     assert words(tree) == ["spam", "unsure", "good", "good", "good", "spam", "spam"], "the newest first"
@@ -122,7 +122,7 @@ def test_the_one_list_has_all_mail_and_shows_a_part_of_it(review, tmp_path, mode
 
 def test_a_search_leads_back_to_itself(review, tmp_path, model):
     for number, user in enumerate(("ann", "bob")):
-        write_journal(tmp_path, model, message("spam", 900 + number), user=user)
+        write_ledger(tmp_path, model, message("spam", 900 + number), user=user)
     client = browser(review)
     tree = LexborHTMLParser(client.get("/?q=SPAM901&show=spam").text)
     assert len(tree.css("li.row")) == 1 and "spam901@" in tree.css_first(".meta").text()
@@ -139,7 +139,7 @@ def test_a_search_leads_back_to_itself(review, tmp_path, model):
 
 
 def test_several_at_once_and_how_it_does(review, tmp_path, model):
-    write_journal(tmp_path, model, *(message("spam", 900 + k) for k in range(4)))
+    write_ledger(tmp_path, model, *(message("spam", 900 + k) for k in range(4)))
     client = browser(review)
     status, page = send(client, "/teach", list="?show=spam", **{"as": "good", "entry": positions(client)[:3]})
     assert status == 200 and "3 messages taught as good" in page and len(positions(client, "/?show=spam")) == 1
@@ -152,7 +152,7 @@ def test_several_at_once_and_how_it_does(review, tmp_path, model):
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none"])
 def test_forms_of_other_sites_change_nothing(review, tmp_path, model, site):
-    write_journal(tmp_path, model, message("spam", 900))
+    write_ledger(tmp_path, model, message("spam", 900))
     client = browser(review)
     for where in ("/teach", "/undo", "/move"):
         reply = client.post(where, data={"one": "good:0"}, headers={"sec-fetch-site": site})
@@ -167,7 +167,7 @@ def test_forms_of_other_sites_change_nothing(review, tmp_path, model, site):
     "fields", [{}, {"as": "spam"}, {"one": "other:0"}, {"one": "spam:x"}, {"one": "spam:" + "9" * 40}]
 )
 def test_nonsense_is_refused_in_one_line(review, tmp_path, model, fields):
-    write_journal(tmp_path, model, message("spam", 900))
+    write_ledger(tmp_path, model, message("spam", 900))
     client = browser(review)
     status, page = send(client, "/teach", **fields)
     assert status == 400 and LexborHTMLParser(page).css_first("[role=alert]") and positions(client) == ["0"]
@@ -218,7 +218,7 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     raw = b"Content-Type: text/html\n\n<p>seen</p><p style='display:none'>unseen words</p>"
     box = maildir.make_folder(tmp_path / "Mail")
     (box / "new" / "1").write_bytes(raw)
-    write_journal(tmp_path, model, raw, place=str(box / "new" / "1"))
+    write_ledger(tmp_path, model, raw, place=str(box / "new" / "1"))
     client = browser(review)
     tree = LexborHTMLParser(client.get("/message/0").text)
     assert "unseen words" in tree.css_first("pre.hidden").text() and "unseen" not in tree.css_first("pre.text").text()
@@ -234,14 +234,14 @@ def test_attachments_are_listed_and_no_more_than_text(review, tmp_path, model):
     raw = b"Content-Type: multipart/mixed; boundary=x\n\n" + files + b"\n--x--\n"
     box = maildir.make_folder(tmp_path / "Mail")
     (box / "new" / "1").write_bytes(raw)
-    write_journal(tmp_path, model, raw, place=str(box / "new" / "1"))
+    write_ledger(tmp_path, model, raw, place=str(box / "new" / "1"))
     tree = LexborHTMLParser(browser(review).get("/message/0").text)
     assert [node.text() for node in tree.css("ul.files li")] == [f"<b>{n}.zip application/zip" for n in range(3)]
 
 
 def test_a_lesson_goes_to_the_model_of_whom_the_message_was_for(review, tmp_path, model):
     raw = message("spam", 901)
-    write_journal(tmp_path, model, raw, user="bob")
+    write_ledger(tmp_path, model, raw, user="bob")
     client = browser(review)
     (of_bob,) = positions(client)
     assert "for bob" in " ".join(LexborHTMLParser(client.get("/").text).css_first(".meta").text().split())
@@ -254,7 +254,7 @@ def test_a_lesson_goes_to_the_model_of_whom_the_message_was_for(review, tmp_path
 
 def test_what_was_taught_twice_is_undone_at_once(review, tmp_path, model):
     raw = message("spam", 903)
-    write_journal(tmp_path, model, raw)
+    write_ledger(tmp_path, model, raw)
     client = browser(review)
     for _ in range(2):  # a double click
         status, page = send(client, "/teach", one="good:0")

@@ -19,7 +19,7 @@ if which("chromium") is None:
 import uvicorn
 from chromium import Chromium, Page
 from commands import output_of
-from mail import learned_class, message, write_journal
+from mail import learned_class, message, write_ledger
 from unpacked import wait_until
 
 from spamnb.mailbox import maildir
@@ -61,7 +61,7 @@ def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, u
     raws = [message("spam", 900), message("spam", 901)]
     for number, raw in enumerate(raws):
         (box / "new" / f"{number}.spam").write_bytes(raw)
-    output_of("sort", "--journal", tmp_path / "journal", "-m", model, box)
+    output_of("sort", "--ledger", tmp_path / "ledger", "-m", model, box)
     assert len(maildir.files(box / ".Junk" / "new")) == 2
     page = opened(browser, url, "/?show=spam")
     assert len(page.texts(".mail a.subject")) == 2
@@ -108,7 +108,7 @@ def test_hostile_mail_changes_nothing(browser, url, hostile):
 def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
     axe_file = Path(pytest.importorskip("axe_core_python", reason="axe-core is not installed").__file__)
     axe = (axe_file.parent / "axe.min.js").read_text("utf-8")
-    write_journal(tmp_path, model, *(message("spam", 920 + k) for k in range(3)))
+    write_ledger(tmp_path, model, *(message("spam", 920 + k) for k in range(3)))
     page = browser.new_page()
     page.ask("Page.setBypassCSP", enabled=True)  # axe makes functions out of text; the pages do not
     page.go(url)

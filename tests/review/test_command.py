@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from spamnb.journal.journal import Journal
+from spamnb.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.usefixtures("model")
 
 
 def command(tmp_path: Path, *more: str, code: str = "from spamnb.__main__ import main; main()") -> list[str]:
-    files = ["-m", f"{tmp_path}/model.spamnb", "--journal", f"{tmp_path}/journal"]
+    files = ["-m", f"{tmp_path}/model.spamnb", "--ledger", f"{tmp_path}/ledger"]
     return [sys.executable, "-c", code, "review", *files, *more]
 
 
@@ -36,7 +36,7 @@ def running(tmp_path: Path, *more: str) -> Iterator[str]:
 
 
 def test_it_answers_whom_it_told_the_key_and_ends_when_told_to(tmp_path):
-    Journal.open(tmp_path / "journal").close()
+    Ledger.open(tmp_path / "ledger").close()
     with running(tmp_path, "--port", "0") as told:
         found = re.search(r"http://(127.0.0.1:\d+)(/(\S+)/) shows", told)
         assert found is not None and len(found[3]) > 40
@@ -48,11 +48,11 @@ def test_it_answers_whom_it_told_the_key_and_ends_when_told_to(tmp_path):
             client.close()
 
 
-def test_a_port_that_is_taken_and_a_journal_that_is_not_there_are_told(tmp_path):
+def test_a_port_that_is_taken_and_a_ledger_that_is_not_there_are_told(tmp_path):
     ran = subprocess.run(command(tmp_path), capture_output=True, text=True, timeout=120)
-    assert ran.returncode == 1 and ran.stderr.startswith(f"Error: {tmp_path}/journal: no such journal")
-    assert ran.stderr.count("\n") == 1 and not (tmp_path / "journal").exists()
-    Journal.open(tmp_path / "journal").close()
+    assert ran.returncode == 1 and ran.stderr.startswith(f"Error: {tmp_path}/ledger: no such ledger")
+    assert ran.stderr.count("\n") == 1 and not (tmp_path / "ledger").exists()
+    Ledger.open(tmp_path / "ledger").close()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         ran = subprocess.run(command(tmp_path, "--port", port), capture_output=True, text=True, timeout=120)

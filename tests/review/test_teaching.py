@@ -1,13 +1,13 @@
-"""Lessons by what the journal holds are those by the mail itself, and undo leaves the model as it was."""
+"""Lessons by what the ledger holds are those by the mail itself, and undo leaves the model as it was."""
 
 from pathlib import Path
 
 import pytest
 from commands import output_of
-from mail import learned_class, message, without_calibration, write_journal
+from mail import learned_class, message, without_calibration, write_ledger
 
 from spamnb.filter import Classifier
-from spamnb.journal.journal import Journal
+from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.reader.message import digest
 from spamnb.review.teaching import Teacher
@@ -20,21 +20,21 @@ def tokens(model: Path) -> list[dict]:
 
 
 def teach(folder: Path, model: Path, label: str) -> str:
-    with Journal.open(folder / "journal") as journal:
-        entry = journal.last_verdict(digest(RAW))
+    with Ledger.open(folder / "ledger") as ledger:
+        entry = ledger.last_verdict(digest(RAW))
         assert entry is not None
-        taught = Teacher(model, None).teach(journal, [entry.position], label == "spam")
+        taught = Teacher(model, None).teach(ledger, [entry.position], label == "spam")
     assert taught.problems == ()
     return taught.batch
 
 
 def undo(folder: Path, model: Path, batch: str) -> tuple[str, ...]:
-    with Journal.open(folder / "journal") as journal:
-        return Teacher(model, None).undo(journal, journal.corrections(batch)).problems
+    with Ledger.open(folder / "ledger") as ledger:
+        return Teacher(model, None).undo(ledger, ledger.corrections(batch)).problems
 
 
 def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_it_was(model, tmp_path):
-    write_journal(tmp_path, model, RAW)
+    write_ledger(tmp_path, model, RAW)
     untouched = tokens(model)
     _, again, other = (teach(tmp_path, model, label) for label in ("ham", "ham", "spam"))
     assert learned_class(model, RAW) == "spam"
@@ -53,7 +53,7 @@ def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_i
 def test_mail_that_still_lies_there_is_taught_and_kept(model, tmp_path, kept):
     box = maildir.make_folder(tmp_path / "Mail")
     (box / "new" / "1").write_bytes(RAW)
-    write_journal(tmp_path, model, RAW, place=str(box / "new" / "1"))
+    write_ledger(tmp_path, model, RAW, place=str(box / "new" / "1"))
     if not kept:
         (box / "new" / "1").unlink()
     batch = teach(tmp_path, model, "ham")
@@ -63,15 +63,15 @@ def test_mail_that_still_lies_there_is_taught_and_kept(model, tmp_path, kept):
 
 
 def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
-    write_journal(tmp_path, model, RAW)
+    write_ledger(tmp_path, model, RAW)
     batch = teach(tmp_path, model, "ham")
-    with Journal.open(tmp_path / "journal") as journal:
-        entry = journal.last_verdict(digest(RAW))
-        with journal.writing():
-            journal.execute("UPDATE verdicts SET token_rules = 'other'")
-        (problem,) = Teacher(model, None).teach(journal, [entry.position], True).problems
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        entry = ledger.last_verdict(digest(RAW))
+        with ledger.writing():
+            ledger.execute("UPDATE verdicts SET token_rules = 'other'")
+        (problem,) = Teacher(model, None).teach(ledger, [entry.position], True).problems
         assert "no longer uses the tokens" in problem and learned_class(model, RAW) == "ham"
-        with journal.writing():
-            journal.execute("DELETE FROM verdicts")
-        (problem,) = Teacher(model, None).undo(journal, journal.corrections(batch)).problems
+        with ledger.writing():
+            ledger.execute("DELETE FROM verdicts")
+        (problem,) = Teacher(model, None).undo(ledger, ledger.corrections(batch)).problems
     assert "the message that was taught as ham" in problem and learned_class(model, RAW) == "ham"

@@ -13,7 +13,7 @@ from mail import message
 
 from spamnb.errors import Locked, SpamnbError
 from spamnb.filter import Classifier, Learned
-from spamnb.journal.journal import Correction
+from spamnb.ledger.ledger import Correction
 from spamnb.mail_result import classify_mail, classify_mails
 from spamnb.reader.message import digest
 from spamnb.serve.batches import FULL_BATCH, MAX_BATCH, Batches, compute_results
@@ -173,7 +173,7 @@ def test_scores_are_the_same_in_any_company(model: Path) -> None:
 ENVELOPE = b"X-Envelope-From: a\nX-Envelope-To: b\nReceived: here\n"  # a server's, before delivery
 
 
-class Journal(list):
+class Ledger(list):
     put, close = list.append, list.clear
 
 
@@ -181,7 +181,7 @@ class Journal(list):
 def test_lessons_of_one_batch_are_learned_once_each(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
-    copy, journal = tmp_path / "model.spamnb", Journal()
+    copy, ledger = tmp_path / "model.spamnb", Ledger()
     copy.write_bytes(model.read_bytes())
     lessons = [message("spam", number) + b"a lesson" for number in range(700, 704)]
     learn_all, begun = Classifier.learn_all, []
@@ -196,11 +196,11 @@ def test_lessons_of_one_batch_are_learned_once_each(
     monkeypatch.setattr(Classifier, "learn_all", learn_or_fail)
 
     async def teach() -> list[object]:
-        workers = Workers(partial(Models, copy, None), 1, allow_tell=True, journal=journal)  # type: ignore[arg-type]
+        workers = Workers(partial(Models, copy, None), 1, allow_tell=True, ledger=ledger)  # type: ignore[arg-type]
         request = Request("TELL", label="spam")
         tasks = [workers.change(Task(request, ENVELOPE + raw, SpamdWire(), {})) for raw in lessons]
         results = await asyncio.gather(*tasks, return_exceptions=True)
-        written = [entry.digest for entry in journal if isinstance(entry, Correction)]
+        written = [entry.digest for entry in ledger if isinstance(entry, Correction)]
         assert {*written} == {digest(raw) for raw in lessons[: 2 if fails else 4]} | {digest(lessons[3])}
         assert len(written) == 4 - fails
         workers.close()

@@ -179,7 +179,7 @@ def served_by(
     models: Stub, log: Callable[..., None] = lambda **facts: None, limits: Limits | None = None
 ) -> Conversations:
     """Conversations answered by these models."""
-    workers = Workers(lambda writable, n_threads: models, 1, allow_tell=True, journal=None)  # type: ignore[arg-type,return-value]
+    workers = Workers(lambda writable, n_threads: models, 1, allow_tell=True, ledger=None)  # type: ignore[arg-type,return-value]
     return Conversations(workers, log, limits or Limits())
 
 
@@ -390,7 +390,7 @@ def test_the_event_loop_reads_nothing_of_a_message(model: Path, monkeypatch: pyt
     logged: list[dict] = []
 
     async def talk() -> bytes:
-        workers = Workers(partial(Models, model, None), 1, allow_tell=True, journal=None)
+        workers = Workers(partial(Models, model, None), 1, allow_tell=True, ledger=None)
         spamd = Conversations(workers, lambda **facts: logged.append(facts), Limits())
         return await answered(spamd, head + field + b"\n" + mail("spam", 5000))
 
@@ -402,7 +402,7 @@ def test_the_event_loop_reads_nothing_of_a_message(model: Path, monkeypatch: pyt
 def test_no_model_is_made_for_whom_nobody_teaches_and_a_folder_has_a_bound(model, folder, monkeypatch):
     def ask(method: bytes, user: str, raw: bytes, allow_tell: bool = True) -> bytes:
         async def talk() -> bytes:
-            workers = Workers(partial(Models, model, folder), 1, allow_tell, journal=None)
+            workers = Workers(partial(Models, model, folder), 1, allow_tell, ledger=None)
             spamd = Conversations(workers, lambda **facts: None, Limits())
             head = method + f" SPAMC/1.5\r\nUser: {user}\r\nMessage-class: spam\r\n".encode()
             return await answered(spamd, head + b"Set: local\r\n\r\n" + raw)

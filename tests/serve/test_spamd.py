@@ -9,7 +9,7 @@ from served import Server, receive
 from unpacked import wait_until
 
 from spamnb.filter import Classifier
-from spamnb.journal.journal import Journal
+from spamnb.ledger.ledger import Ledger
 from spamnb.mail_result import classify_mail
 from spamnb.reader.spam_fields import section_length
 from spamnb.serve.spamd_wire import SpamdWire
@@ -207,13 +207,13 @@ def test_mutated_requests_leave_the_server_up_and_its_memory_flat(serve, model):
 
 
 def test_verdicts_and_lessons_of_clients_are_noted(serve, model, tmp_path):
-    journal = tmp_path / "journal"
-    server = serve(model, "--allow-tell", "--workers", "2", "--journal", str(journal))
+    ledger = tmp_path / "ledger"
+    server = serve(model, "--allow-tell", "--workers", "2", "--ledger", str(ledger))
     for seed in range(20):
         server.about("CHECK", mail("spam", 700 + seed), "1.5", "User: ann")
     server.about("TELL", mail("spam", 700), "1.5", "User: ann", "Message-class: ham", "Set: local")
     assert server.stop() == 0
-    with Journal.open(journal) as kept:
+    with Ledger.open(ledger) as kept:
         entries = kept.list_verdicts("spam")
         assert len(entries) == 19, "what was corrected is no spam any more"
         assert {entry.user for entry in entries} == {"ann"}

@@ -1,4 +1,4 @@
-"""An entry of the journal: a verdict with its evidence, and header fields and tokens of its message."""
+"""An entry of the ledger: a verdict with its evidence, and header fields and tokens of its message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from spamnb.reader.read_message import ReadMessage
 from spamnb.settings import TOKEN_SETTINGS, TOKENS_VERSION, Settings
 from spamnb.store.database import sql_text
 
+if TYPE_CHECKING:
+    from spamnb.filter import Classifier
+
 MAX_FIELD = 200  # characters of a sender, a subject or a Message-ID, because a sender may write a megabyte
 INBOX, JUNK, OTHER = "inbox", "junk", "other"  # roles of folders
 MAX_PLACE = 4096  # characters: Linux accepts no path of more bytes
@@ -28,7 +31,7 @@ MAX_TOKEN = 80  # characters of a token of the evidence, which fit on a line of 
 MAX_TOKENS = 5_000  # tokens of a message, to bound the file; a message with more is learned from the mailbox only
 MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens; MAX_TOKENS of the longest tokens fit
 LEVEL = 1  # compression level of zlib: docs/experiments.md#kept-messages
-#: Mail is doubtful if `JournalEntry.distance` is between these bounds: at the default threshold of 90 %, mail with a
+#: Mail is doubtful if `LedgerEntry.distance` is between these bounds: at the default threshold of 90 %, mail with a
 #: probability of spam from 50 to 96 %.
 DOUBTFUL_FROM, DOUBTFUL_TO = -1.0, 0.5
 
@@ -52,7 +55,7 @@ class Place(NamedTuple):
 NOWHERE = Place()
 
 
-class JournalEntry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """The verdict on one message.
 
     - ``at``: the time of the verdict, in seconds since 1970, UTC; ``user``: the recipient, or empty
@@ -62,8 +65,9 @@ class JournalEntry(NamedTuple):
     - ``evidence``: the heaviest tokens with their weights in nats, positive towards spam, as JSON
     - ``place`` to ``junk``: a `Place`
     - ``token_rules``: the result of `identify_token_rules` for the model that made the tokens
-    - ``tokens``: the result of `pack_tokens`; empty if they are too many, or if the entry is read from the journal
-    - ``position``: the row of the journal
+    - ``model``: the path of the model; ``batch``: an identifier that all messages of one run of a command share
+    - ``tokens``: the result of `pack_tokens`; empty if they are too many, or if the entry is read from the ledger
+    - ``position``: the row of the ledger
     """
 
     at: int
@@ -83,6 +87,8 @@ class JournalEntry(NamedTuple):
     threshold: float
     evidence: str
     token_rules: str
+    model: str = ""
+    batch: str = ""
     tokens: bytes = b""
     position: int = -1
 
@@ -106,7 +112,7 @@ class JournalEntry(NamedTuple):
         """The probability of spam."""
         return probability_of(self.log_odds)
 
-    def with_place(self, place: Place) -> JournalEntry:
+    def with_place(self, place: Place) -> LedgerEntry:
         """Return a copy with the message's place, or with NOWHERE if a field of the place exceeds MAX_PLACE."""
         short = Place(*map(sql_text, place)) if max(map(len, place)) <= MAX_PLACE else NOWHERE
         return self._replace(**short._asdict())
@@ -121,12 +127,12 @@ class JournalEntry(NamedTuple):
 
 
 def make_entry(
-    message: ReadMessage, classification: Classification, settings: Settings, *, user: str = ""
-) -> JournalEntry:
-    """Return a new entry for a classification by a model with these settings, with the place NOWHERE."""
+    message: ReadMessage, classification: Classification, model: Classifier, *, user: str = "", batch: str = ""
+) -> LedgerEntry:
+    """Return a new entry for a classification by a model, with the place NOWHERE."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in classification.reasons[:MAX_EVIDENCE]]
     now, row = int(time.time()), message.plain().row
-    return JournalEntry(
+    return LedgerEntry(
         now,
         field_text(user),
         message.digest,
@@ -139,23 +145,10 @@ def make_entry(
         log_odds=classification.log_odds,
         threshold=classification.threshold,
         evidence=json.dumps(evidence),
-        token_rules=identify_token_rules(settings),
+        token_rules=identify_token_rules(model.settings),
+        model=sql_text(model.store.path),
+        batch=batch,
         tokens=pack_tokens(row.tokens, row.counts),
-    )
-
-
-def encode_entry(entry: JournalEntry) -> str:
-    """Return an entry as JSON, without the digest and the tokens."""
-    return json.dumps({name: value for name, value in entry._asdict().items() if not isinstance(value, bytes)})
-
-
-def decode_entry(text: str, digest: bytes) -> JournalEntry | None:
-    """Return the entry of a text by `encode_entry`, or None if the text is from another version of spamnb."""
-    fields = json.loads(text)
-    return (
-        JournalEntry(digest=digest, **fields)
-        if fields.keys() == set(JournalEntry._fields) - {"digest", "tokens"}
-        else None
     )
 
 

@@ -1,8 +1,11 @@
-"""The journal's file: verdicts with their evidence, and corrections; bounded by age and size.
+"""The ledger: what happened to a person's mail, in one file.
+
+Verdicts with their evidence, corrections, and for each mailbox where its messages are (`spamnb.mailbox.record` reads
+and writes these tables). The file is bounded by age and size.
 
 The ``position`` of a verdict is the sum of the sizes of all earlier verdicts. So a verdict is too old if its position
-is less than the end of the last verdict minus MAX_BYTES. Several programs may write to one file. The file is as
-private as the mail: its mode is 0600, and deleted rows are overwritten.
+is less than the end of the last verdict minus MAX_BYTES. Several programs may write to one file. The file is as private
+as the mail: its mode is 0600, and deleted rows are overwritten.
 """
 
 from __future__ import annotations
@@ -12,24 +15,44 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from spamnb.errors import SpamnbError
-from spamnb.journal.entries import JournalEntry, Place
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.ledger.entries import LedgerEntry, Place
 from spamnb.store.database import ColumnCheck, Database, checked_rows, is_digest, sql_text
 
-APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 10
+APPLICATION_ID = 0x736E626C  # "snbl"
+JOURNAL_ID = 0x736E626A  # "snbj", of a file that earlier versions wrote with --journal
+VERSION = 1
 DAYS = 60  # days after which verdicts are deleted, because people look for a message for some weeks
-MAX_BYTES = 256_000_000  # bytes of verdicts, some 70,000 messages: docs/experiments.md#the-journal
+YEAR = 365  # days after which corrections, and digests of mail that was classified, are deleted
+MAX_BYTES = 256_000_000  # bytes of verdicts, some 70,000 messages: docs/experiments.md#the-ledger
 ROW_BYTES = 400  # bytes of a verdict besides its texts and tokens: the other columns, and its part of the indexes
 TIDY_EVERY = 1 << 16  # bytes of new verdicts, some 20 messages, after which old rows are deleted
-BUSY_MS = 2_000  # milliseconds to wait for a lock, because mail must not wait long for another writer of the journal
 MAX_SEARCH_WORDS = 8  # words of a search; further words would exclude hardly any messages, so they are ignored
+# What is known of each mailbox, by its number.
+PLACE_TABLES = {
+    "classified": "mailbox INTEGER NOT NULL, digest BLOB NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (mailbox, digest)",
+    "new_mail": "mailbox INTEGER NOT NULL, key TEXT NOT NULL, is_classified INTEGER NOT NULL,"
+    " PRIMARY KEY (mailbox, key)",
+    # The mark up to which each folder was scanned; for the folder "" the mark up to which new mail was listed.
+    "marks": "mailbox INTEGER NOT NULL, folder TEXT NOT NULL, mark TEXT NOT NULL, PRIMARY KEY (mailbox, folder)",
+    # Where messages were at the last scan.
+    "locations": "mailbox INTEGER NOT NULL, folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL,"
+    " is_junk INTEGER NOT NULL, PRIMARY KEY (mailbox, folder, key)",
+    # The side on which a message was recorded first, or since then moved by the program or learned.
+    "sides": "mailbox INTEGER NOT NULL, identity BLOB NOT NULL, is_junk INTEGER NOT NULL, at INTEGER NOT NULL,"
+    " PRIMARY KEY (mailbox, identity)",
+    # Moves that were begun, each with the position of the message's verdict, or -1.
+    "moves": "mailbox INTEGER NOT NULL, folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL,"
+    " digest BLOB NOT NULL, target TEXT NOT NULL, mark TEXT NOT NULL, is_junk INTEGER NOT NULL,"
+    " position INTEGER NOT NULL, PRIMARY KEY (mailbox, folder, key)",
+}
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
     " subject TEXT NOT NULL, received INTEGER NOT NULL, place TEXT NOT NULL, mailbox TEXT NOT NULL,"
     " folder TEXT NOT NULL, role TEXT NOT NULL, junk TEXT NOT NULL, verdict TEXT NOT NULL, log_odds REAL NOT NULL,"
-    " threshold REAL NOT NULL, evidence TEXT NOT NULL, token_rules TEXT NOT NULL, doubt REAL NOT NULL,"
+    " threshold REAL NOT NULL, evidence TEXT NOT NULL, token_rules TEXT NOT NULL, model TEXT NOT NULL,"
+    " batch TEXT NOT NULL, doubt REAL NOT NULL,"
     " doubtful INTEGER NOT NULL, size INTEGER NOT NULL)",
     # A table of its own, because lists of messages need no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
@@ -42,10 +65,19 @@ TABLES = (
     # All columns that a search reads: with fewer, a search of 70,000 messages takes three times as long.
     "CREATE INDEX verdicts_by_date ON verdicts (received, sender, subject, user, digest, verdict, doubtful)",
     "CREATE INDEX corrections_by_time ON corrections (at)",
+    "CREATE INDEX verdicts_by_batch ON verdicts (batch)",
+    # What one run of a command did, which 'undo' takes back.
+    "CREATE TABLE batches (number INTEGER PRIMARY KEY, batch TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,"
+    " command TEXT NOT NULL, model TEXT NOT NULL)",
+    "CREATE TABLE mailboxes (number INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE)",
+    *(f"CREATE TABLE {name} ({columns}) WITHOUT ROWID" for name, columns in PLACE_TABLES.items()),
+    "CREATE INDEX locations_by_identity ON locations (mailbox, identity)",
+    "CREATE INDEX classified_by_time ON classified (at)",
+    "CREATE INDEX sides_by_time ON sides (at)",
 )
 _DAY = 86_400  # seconds
 _CORRECTED = "verdicts AS v LEFT JOIN corrections AS c ON c.digest = v.digest AND c.user = v.user"
-#: The lists of `Journal.list_verdicts`: a condition on a verdict v and its correction c, which overrides the verdict.
+#: The lists of `Ledger.list_verdicts`: a condition on a verdict v and its correction c, which overrides the verdict.
 SHOWN = {
     "all": "1",
     "spam": "coalesce(c.spam, v.verdict = 'spam')",
@@ -65,7 +97,7 @@ class Correction(NamedTuple):
 
     - ``label``: the class; ``spam``: whether this is the class of spam
     - ``source``: "page", "move" or "client"
-    - ``verdict``: the verdict of the filter; if it is empty, the journal looks it up
+    - ``verdict``: the verdict of the filter; if it is empty, the ledger looks it up
     - ``before``: the class that had learned the message before, or empty
     - ``batch``: an identifier that all messages of one request share
     - ``moved_from``: the place from which the message was moved when it was taught, or empty
@@ -99,77 +131,100 @@ class Day(NamedTuple):
         return self.good + self.unsure + self.spam
 
 
-class Journal(Database):
-    """A journal. `open` makes the file if there is none; `open_existing` does not."""
+class Ledger(Database):
+    """A ledger. `open` makes the file if there is none; `open_existing` does not."""
 
     OWN_ID = APPLICATION_ID
-    KIND = "journal of verdicts"
-    REMEDY = "remove it to begin a new one"
+    KIND = "ledger"
+    REMEDY = "remove it to begin a new one; new mail is then classified again"
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Open the journal at ``path``, or make it. Raise SpamnbError if the file is no journal."""
-        journal = cls.connect(path, writable=True)
+        """Open the ledger at ``path``, or make it. Raise SpamnbError if the file is no ledger."""
+        ledger = cls.connect(path, writable=True)
         try:
-            journal._prepare()
+            ledger._prepare()
         except BaseException:
-            journal.close()
+            ledger.close()
             raise
-        return journal
+        return ledger
 
     @classmethod
     def open_existing(cls, path: Path) -> Self:
-        """Open the journal at ``path``. Raise SpamnbError if there is none."""
+        """Open the ledger at ``path``. Raise SpamnbError if there is none."""
         if not path.exists():
-            raise SpamnbError(f"{path}: no such journal; filter, sort, watch and serve write one with --journal")
+            raise SpamnbError(f"{path}: no such ledger; 'spamnb sort' and 'spamnb watch' write one")
         return cls.open(path)
+
+    @classmethod
+    def copy_places(cls, path: Path) -> Self:
+        """Return a ledger in memory with what the ledger at ``path``, if there is one, knows of mailboxes."""
+        copy = cls.open(":memory:")
+        if path.exists():
+            with cls.connect(path, writable=False) as ledger, ledger.reading(), copy.writing():
+                for table in ("mailboxes", *PLACE_TABLES) if ledger._is_ledger() else ():
+                    if rows := ledger.execute(f"SELECT * FROM {table}").fetchall():  # noqa: S608 (our names)
+                        marks = ", ".join("?" * len(rows[0]))
+                        copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 (our names)
+        return copy
 
     def _prepare(self) -> None:
         with self._translate_errors():
-            self.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
             self.create_function("folded", str.casefold)
             with self.reading():
-                if self._is_journal():
+                if self._is_ledger():
                     return
             self.execute("PRAGMA journal_mode = WAL")
             with self.writing():
-                if self._is_journal():  # another program has just made it
+                if self._is_ledger():  # another program has just made it
                     return
                 for statement in TABLES:
                     self.execute(statement)
                 self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 self.execute(f"PRAGMA user_version = {VERSION}")
 
-    def _is_journal(self) -> bool:
-        """Return whether the file is a journal, or False if it is empty. Raise SpamnbError for all other files."""
+    def _is_ledger(self) -> bool:
+        """Return whether the file is a ledger, or False if it is empty. Raise SpamnbError for all other files."""
         application = self.execute("PRAGMA application_id").fetchone()[0]
         version = self.execute("PRAGMA user_version").fetchone()[0]
+        statements = {sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()}
+        if application == JOURNAL_ID:
+            problem = "a journal of an older spamnb, whose corrections are in the model; use another file"
+            raise SpamnbError(f"{self.path}: {problem}")
         if application == APPLICATION_ID and version != VERSION:
-            raise SpamnbError(f"{self.path}: a journal of another version of spamnb; remove it to begin a new one")
-        others = application == 0 and self.execute("SELECT 1 FROM sqlite_schema").fetchone()
-        if others or application not in (0, APPLICATION_ID):
-            raise SpamnbError(f"{self.path}: a database of another program, not a journal; name another file")
-        return application == APPLICATION_ID
+            raise SpamnbError(f"{self.path}: a ledger of another version of spamnb; remove it to begin a new one")
+        if (application == 0 and statements) or application not in (0, APPLICATION_ID):
+            raise SpamnbError(f"{self.path}: a database of another program, not a ledger; name another file")
+        # A view, trigger, index, generated column or constraint of a hostile file could compute without end.
+        if application and statements != {*TABLES}:
+            raise Damaged("other tables, views, triggers or indexes than a ledger's")
+        return bool(application)
 
-    def add(self, entries: Sequence[JournalEntry]) -> None:
-        """Write verdicts in one transaction. Skip those that the journal has: a crash makes programs repeat them."""
+    def add(self, entries: Sequence[LedgerEntry]) -> list[int]:
+        """Write verdicts in one transaction, and return their positions.
+
+        A verdict that the ledger has is not written again: a crash makes programs repeat it.
+        """
         with self.writing():
             last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
             begin = position = last[0] if last else 0
-            verdicts, tokens = [], []
-            find_same = "SELECT 1 FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
+            verdicts, tokens, positions = [], [], []
+            find_same = "SELECT position FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
             for entry in entries:
-                if self.execute(find_same, (entry.digest, entry.at, entry.user)).fetchone():
+                if same := self.execute(find_same, (entry.digest, entry.at, entry.user)).fetchone():
+                    positions.append(same[0])
                     continue
+                positions.append(position)
                 size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
                 verdicts.append((position, *entry[:-2], entry.doubt, entry.doubtful, size))
                 if entry.tokens:
                     tokens.append((position, entry.tokens))
                 position += size
-            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 21)})", verdicts)  # noqa: S608
+            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 23)})", verdicts)  # noqa: S608
             self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
             if begin // TIDY_EVERY != position // TIDY_EVERY:
                 self.tidy(position)
+        return positions
 
     def tidy(self, end: int, *, days: float = DAYS, max_bytes: int = MAX_BYTES) -> None:
         """Delete rows older than ``days``, and the verdicts more than ``max_bytes`` before the position ``end``."""
@@ -179,7 +234,11 @@ class Journal(Database):
             first = max(end - max_bytes, *(self.execute(last, (oldest,)).fetchone() or (0,)))
             self.execute("DELETE FROM tokens WHERE position < ?", (first,))
             self.execute("DELETE FROM verdicts WHERE position < ?", (first,))
-            self.execute("DELETE FROM corrections WHERE at < ?", (oldest,))
+            year_ago = (int(time.time() - YEAR * _DAY),)
+            for table in ("corrections", "batches", "classified"):
+                self.execute(f"DELETE FROM {table} WHERE at < ?", year_ago)  # noqa: S608 (one of these three)
+            gone = "NOT EXISTS (SELECT 1 FROM locations AS l WHERE (l.mailbox, l.identity) = (s.mailbox, s.identity))"
+            self.execute(f"DELETE FROM sides AS s WHERE at < ? AND {gone}", year_ago)  # noqa: S608 (our own words)
 
     def delete_message(self, digest: bytes) -> int:
         """Delete all rows of a message; return the number of its verdicts."""
@@ -188,6 +247,12 @@ class Journal(Database):
             self.execute(f"DELETE FROM tokens WHERE position IN ({positions})", (digest,))  # noqa: S608 (our own words)
             self.execute("DELETE FROM corrections WHERE digest = ?", (digest,))
             return self.execute("DELETE FROM verdicts WHERE digest = ?", (digest,)).rowcount
+
+    def delete_verdict(self, position: int) -> None:
+        """Delete a verdict on a message that will be classified again."""
+        with self.writing():
+            self.execute("DELETE FROM tokens WHERE position = ?", (position,))
+            self.execute("DELETE FROM verdicts WHERE position = ?", (position,))
 
     def put_correction(self, correction: Correction) -> None:
         """Write a correction, which replaces an earlier correction of the same message by the same user."""
@@ -223,7 +288,7 @@ class Journal(Database):
         order: str = "newest",
         limit: int = 50,
         skip: int = 0,
-    ) -> list[JournalEntry]:
+    ) -> list[LedgerEntry]:
         """Return the verdicts of a list of SHOWN, in one of the ORDERS. Without ``user`` all users' mail is listed.
 
         Each of ``words`` must be in the sender or in the subject, in upper or lower case.
@@ -237,33 +302,33 @@ class Journal(Database):
         page = f"SELECT v.position FROM {_CORRECTED} {clauses}"  # noqa: S608 (no text of mail)
         return self._verdicts(f"WHERE v.position IN ({page}) ORDER BY {ORDERS[order]}", values)
 
-    def verdict_at(self, position: int) -> JournalEntry | None:
+    def verdict_at(self, position: int) -> LedgerEntry | None:
         """Return the verdict at a position."""
         return next(iter(self._verdicts("WHERE v.position = ?", (position,))), None)
 
-    def last_verdict(self, digest: bytes, user: str | None = None) -> JournalEntry | None:
+    def last_verdict(self, digest: bytes, user: str | None = None) -> LedgerEntry | None:
         """Return the last verdict on a message, for any user if ``user`` is None."""
         clauses = "WHERE v.digest = ? AND (? IS NULL OR v.user = ?) ORDER BY v.position DESC LIMIT 1"
         return next(iter(self._verdicts(clauses, (digest, user, user))), None)
 
-    def _verdicts(self, clauses: str, values: tuple[Any, ...]) -> list[JournalEntry]:
+    def _verdicts(self, clauses: str, values: tuple[Any, ...]) -> list[LedgerEntry]:
         """Return verdicts without their tokens; ``clauses`` follow the table in the statement."""
-        columns = ", ".join(f"v.{name}" for name in (*JournalEntry._fields[:-2], "position"))
-        fits: dict[str, ColumnCheck] = {name: str for name in (*JournalEntry._fields[:-2], "position")}
+        columns = ", ".join(f"v.{name}" for name in (*LedgerEntry._fields[:-2], "position"))
+        fits: dict[str, ColumnCheck] = {name: str for name in (*LedgerEntry._fields[:-2], "position")}
         fits |= dict.fromkeys(("position", "at", "received", "log_odds", "threshold"), _is_number)
         fits["digest"] = is_digest
         with self.reading():
             rows = self.execute(f"SELECT {columns} FROM {_CORRECTED} {clauses}", values)  # noqa: S608 (no text of mail)
-            return [JournalEntry._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
+            return [LedgerEntry._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
 
     def users(self) -> list[str]:
-        """Return the names of all users who have mail in the journal."""
+        """Return the names of all users who have mail in the ledger."""
         with self.reading():
             rows = self.execute("SELECT DISTINCT user FROM verdicts WHERE user != '' ORDER BY user")
             return [user for (user,) in checked_rows("verdicts", rows, user=str)]
 
     def tokens(self, position: int) -> bytes:
-        """Return the packed tokens of a verdict; empty if the journal does not have them."""
+        """Return the packed tokens of a verdict; empty if the ledger does not have them."""
         with self.reading():
             rows = self.execute("SELECT tokens FROM tokens WHERE position = ?", (position,))
             return next((tokens for (tokens,) in checked_rows("tokens", rows, tokens=bytes)), b"")
@@ -288,7 +353,7 @@ class Journal(Database):
     def count_by_day(self, number: int = 30) -> list[Day]:
         """Return the numbers of verdicts on each of the last days, the oldest first. Days without mail have zeros.
 
-        >>> [day.total for day in Journal.open(":memory:").count_by_day(2)]
+        >>> [day.total for day in Ledger.open(":memory:").count_by_day(2)]
         [0, 0]
         """
         today = int(time.time()) // _DAY

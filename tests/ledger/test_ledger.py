@@ -1,0 +1,318 @@
+"""The ledger's file: bounded, private, one for several programs."""
+
+import math
+import os
+import sqlite3
+import time
+
+import numpy as np
+import pytest
+from commands import output_of, run
+from mail import count_verdicts, message
+from unpacked import wait_until
+
+from spamnb.errors import SpamnbError
+from spamnb.filter import Classifier
+from spamnb.ledger.entries import (
+    MAX_FIELD,
+    NOWHERE,
+    LedgerEntry,
+    Place,
+    field_text,
+    make_entry,
+    pack_tokens,
+    unpack_tokens,
+)
+from spamnb.ledger.ledger import Correction, Ledger
+from spamnb.ledger.writer import LedgerWriter
+from spamnb.mail_result import classify_mail
+from spamnb.mailbox import maildir
+from spamnb.reader.message import digest
+
+
+def made_up(at: float, p: float = 0.95, verdict: str = "spam", number: int = 0, tokens: int = 100) -> LedgerEntry:
+    words = [f"{number} {k}" for k in range(tokens)]
+    packed = pack_tokens(words, np.ones(tokens, int))
+    fields = ("", number.to_bytes(16, "little"), "", "ann", f"tea {number}", int(at))
+    return LedgerEntry(
+        int(at), *fields, *NOWHERE, verdict, math.log(p / (1 - p)), math.log(9), "[]", "", "", "", packed
+    )
+
+
+def corrected(number: int, **more: object) -> Correction:
+    return Correction(number.to_bytes(16, "little"), "ham", False, "client", **more)
+
+
+def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
+    ledger = tmp_path / "ledger"
+    box = maildir.make_folder(tmp_path / "Mail")
+    maildir.make_folder(box / ".Junk")
+    plain = output_of("filter", "-m", model, stdin=message("spam", 900))
+    assert not ledger.exists()
+    assert output_of("filter", "-m", model, "--ledger", ledger, stdin=message("spam", 900)) == plain
+    for label in ("spam", "ham"):
+        (box / "new" / f"1.{label}").write_bytes(message(label, 901))
+    output_of("sort", "--dry-run", "--ledger", ledger, "-m", model, box)
+    output_of("watch", "--once", "--ledger", ledger, "-m", model, box)
+    output_of("sort", "--ledger", ledger, "-m", model, box)
+    with Ledger.open(ledger) as kept:
+        assert count_verdicts(kept) == 3
+        positions = kept.execute("SELECT position FROM verdicts ORDER BY position").fetchall()
+        filtered, ham, spam = [kept.verdict_at(*position) for position in positions]
+        assert [each.verdict for each in (filtered, ham, spam)] == ["spam", "ham", "spam"]
+        assert filtered.message_id == "<spam.900@spam.example>" and filtered.place == ""
+        (moved,) = maildir.files(box / ".Junk" / "new")
+        assert spam.place == str(moved) and spam.heaviest_tokens(5)
+        os.rename(moved, box / "cur" / "1.back:2,S")  # a person's move
+    output_of("watch", "--once", "--ledger", ledger, "-m", model, box)
+    with Ledger.open(ledger) as kept:
+        (made,) = kept.corrections()
+        assert (made.label, made.spam, made.verdict, made.source) == ("ham", False, "spam", "move")
+        assert kept.count_errors(0) == (1, 0)
+
+
+@pytest.mark.parametrize("wrong", ["no folder", "damaged", "full"])
+def test_without_a_ledger_filter_answers_and_sort_moves_nothing(model, tmp_path, monkeypatch, wrong):
+    """What sort moved could not be undone or finished after a kill."""
+    ledger = tmp_path / "ledger" if wrong != "no folder" else tmp_path / "none" / "ledger"
+    if wrong == "damaged":
+        ledger.write_bytes(b"no database at all" * 100)
+    elif wrong == "full":
+
+        def full(*arguments):
+            raise SpamnbError("the disk is full")
+
+        monkeypatch.setattr(Ledger, "add", full)
+    box = maildir.make_folder(tmp_path / "Mail")
+    for number in range(3):
+        (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
+    options = ("--ledger", ledger, "-m", model, box)
+    filtered = run("filter", *options[:-1], stdin=message("spam", 900))
+    assert filtered.stdout == output_of("filter", "-m", model, stdin=message("spam", 900)) and filtered.exit_code == 0
+    assert filtered.stderr.count("\n") == 1
+    told = run("sort", *options)
+    assert told.exit_code == 1 and told.stderr.count("\n") == 1 and "Traceback" not in told.output
+    assert len(maildir.files(box / "new")) == 3
+    monkeypatch.undo()
+    if wrong == "full":
+        assert "3 messages: 3 to Junk\n" in run("sort", *options).stderr
+
+
+def test_only_its_owner_can_read_it(tmp_path):
+    before = os.umask(0)
+    try:
+        with Ledger.open(tmp_path / "ledger") as ledger:
+            ledger.add([made_up(time.time())])
+            assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+    finally:
+        os.umask(before)
+
+
+def test_another_programs_database_is_refused_and_left_alone(model, tmp_path):
+    other = tmp_path / "other"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE letters (a)")
+    connection.close()
+    for path in (other, model):
+        before = path.read_bytes()
+        with pytest.raises(SpamnbError, match="another program"):
+            Ledger.open(path)
+        assert path.read_bytes() == before
+    (tmp_path / "text").write_bytes(b"no database at all" * 100)
+    with pytest.raises(SpamnbError, match="name another file"):
+        Ledger.open(tmp_path / "text")
+
+
+def test_what_is_old_or_too_much_leaves_with_its_tokens_and_words(tmp_path):
+    now = time.time()
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        ledger.add([made_up(now - 100 * 86_400, number=k) for k in range(3)])
+        ledger.add([made_up(now, number=k) for k in range(3, 50)])
+        ledger.tidy(ledger.execute("SELECT max(position + size) FROM verdicts").fetchone()[0])
+        assert count_verdicts(ledger) == 47
+        end = ledger.execute("SELECT max(position + size) FROM verdicts").fetchone()[0]
+        ledger.tidy(end, max_bytes=10_000)
+        sizes = ledger.execute("SELECT sum(size) FROM verdicts").fetchone()[0]
+        n_tokens = ledger.execute("SELECT count(*) FROM tokens").fetchone()[0]
+        assert 0 < sizes <= 10_000 and count_verdicts(ledger) == n_tokens
+        last = ledger.last_verdict((49).to_bytes(16, "little"))
+        assert last is not None and ledger.last_verdict((3).to_bytes(16, "little")) is None
+        assert len(unpack_tokens(ledger.tokens(last.position))) == 100
+        assert ledger.delete_message(last.digest) == 1 and ledger.tokens(last.position) == b""
+
+
+def test_each_list_has_its_mail_in_its_order(tmp_path):
+    now = int(time.time())
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        chances = [0.99, 0.91, 0.1, 0.88, 0.5, 0.96]
+        ledger.add([made_up(now - k, p, "spam" if p > 0.9 else "ham", k) for k, p in enumerate(chances)])
+        ledger.add([made_up(now - 6, 0.01, "unsure", 6), made_up(now - 8 * 86_400, 0.9001, "spam", 7)])
+
+        def numbers(*arguments: str, **more: object) -> list[int]:
+            return [int.from_bytes(entry.digest, "little") for entry in ledger.list_verdicts(*arguments, **more)]
+
+        assert numbers() == [*range(8)] and numbers(order="oldest") == [*range(7, -1, -1)]
+        assert numbers("spam") == [0, 1, 5, 7] and numbers("good") == [2, 3, 4, 6]
+        assert numbers("doubtful", order="doubtful") == [6, 7, 1, 3, 5, 4] and numbers("taught") == []
+        ledger.put_correction(corrected(1))
+        assert numbers("spam") == [0, 5, 7] and numbers("good") == [1, 2, 3, 4, 6] and numbers("taught") == [1]
+        assert numbers("doubtful") == [3, 4, 5, 6, 7] and numbers("good", limit=2, skip=1) == [2, 3]
+        today = ledger.count_by_day(2)[-1]
+        assert (today.good, today.unsure, today.spam, today.doubtful) == (3, 1, 3, 5)
+        assert sum(day.total for day in ledger.count_by_day(30)) == 8 and ledger.count_errors(now - 9) == (1, 0)
+
+
+def test_a_search_finds_words_of_sender_and_subject_in_any_case_and_a_users_own_mail(tmp_path):
+    now = int(time.time())
+    fields = [("Ann Ärger", "tea", ""), ("bob", "Teatime 100%", "eve"), ("ann", "ПРИЗ' OR 1", "bob")]
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        for number, (sender, subject, user) in enumerate(fields):
+            entry = made_up(now - number, number=number)
+            ledger.add([entry._replace(sender=sender, subject=subject, user=user)])
+
+        def subjects(words: str, user: str = "") -> list[str]:
+            return [entry.subject for entry in ledger.list_verdicts("all", words, user=user)]
+
+        assert subjects("TEA") == ["tea", "Teatime 100%"] and subjects("tea ANN") == ["tea"] == subjects("äRGER")
+        assert subjects("приз") == ["ПРИЗ' OR 1"] == subjects("' or") and subjects("0%") == ["Teatime 100%"]
+        assert subjects("t_a") == [] == subjects("ann", "eve") and subjects("", "bob") == ["ПРИЗ' OR 1"]
+        assert ledger.users() == ["bob", "eve"]
+
+
+def test_the_date_of_mail_is_not_later_than_its_verdict(model):
+    with Classifier.open(model) as classifier:
+
+        def received(head: bytes) -> int:
+            read = classifier.read(head + b"Subject: tea\n\nfour")
+            return make_entry(read, classify_mail(classifier, read), classifier).received
+
+        assert received(b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n") == 1_030_019_783
+        forged = b"Received: by x; Thu, 22 Aug 2002 12:36:23 +0000\nDate: Fri, 1 Jan 1999 00:00:00 +0000\n"
+        assert received(forged) == 1_030_019_783
+        assert abs(received(b"Date: Fri, 1 Jan 2100 00:00:00 +0000\n") - time.time()) < 60
+
+
+def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_fields_cut(model, tmp_path):
+    hostile = b"From: \xff\xfe<script>\nSubject: " + b"A" * 1_000_000 + b"\nMessage-ID: \xed\xa0\x80\n\nhi"
+    raws = [message("spam", 955), 'Subject: Приз\n\nвыигрыш "café" \\ \u0001 \x00 тест'.encode(), b"", hostile]
+    with Ledger.open(tmp_path / "ledger") as ledger, Classifier.open(model) as classifier:
+        for raw in raws:
+            read = classifier.read(raw)
+            found = classify_mail(classifier, read)
+            made = make_entry(read, found, classifier, user="x" * 999).with_place(Place("/tmp/\udcff"))
+            assert not read.counts or unpack_tokens(made.tokens) == read.counts
+            ledger.add([made])
+            entry = ledger.last_verdict(digest(raw))
+            assert entry is not None and len(entry.subject) <= MAX_FIELD == len(entry.user)
+            told = [(token[:80], round(weight, 4)) for token, weight in found.evidence[:20]]
+            assert entry.heaviest_tokens() == told and entry.sender == field_text(read.header("from"))
+
+
+def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path):
+    told: list[str] = []
+    writer = LedgerWriter(tmp_path / "ledger", told.append)
+    for number in range(500):
+        writer.put(made_up(time.time(), number=number))
+    writer.put(corrected(3))
+    writer.close()
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        assert count_verdicts(ledger) == 500 and ledger.corrections()[0].verdict == "spam" and told == []
+    writer = LedgerWriter(tmp_path / "none" / "ledger", told.append)
+    wait_until(lambda: bool(told))  # before there is any verdict
+    writer.put(made_up(time.time()))
+    writer.close()
+    (line,) = told
+    assert "cannot be created (No such file" in line and line.endswith(
+        "; no verdicts are written to the ledger until this is repaired"
+    )
+
+
+def test_verdicts_that_came_too_fast_are_told_by_their_number(tmp_path, monkeypatch):
+    monkeypatch.setattr("spamnb.ledger.writer.MAX_WAITING", 2)
+    told: list[str] = []
+    writer = LedgerWriter(tmp_path / "ledger", told.append)
+    with Ledger.open(tmp_path / "ledger") as ledger, ledger.writing():  # the thread waits for it
+        for number in range(300):
+            writer.put(made_up(time.time(), number=number))
+    writer.close()
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        assert all(line.startswith("the ledger is too slow: it lacks ") for line in told)
+        assert 1 <= len(told) < 9 and sum(int(line.split()[-2]) for line in told) == 300 - count_verdicts(ledger) > 0
+
+
+def test_forget_takes_a_message_out_of_the_ledger_too(model, tmp_path):
+    ledger, mails = tmp_path / "ledger", [message("spam", 960), message("spam", 961)]
+    for raw in mails:
+        output_of("filter", "-m", model, "--ledger", ledger, stdin=raw)
+    output_of("forget", "spam", "-m", model, "--ledger", ledger, stdin=mails[0])
+    with Ledger.open(ledger) as kept:
+        assert [entry.message_id for entry in kept.list_verdicts()] == ["<spam.961@spam.example>"]
+        assert kept.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON verdicts BEGIN DELETE FROM verdicts; END",
+        "CREATE TRIGGER t AFTER INSERT ON mailboxes BEGIN"
+        " INSERT INTO marks WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        " SELECT 1, i, '' FROM n; END",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE INDEX i ON verdicts (evidence)",
+        "DROP TABLE corrections",
+    ],
+)
+def test_a_ledger_with_other_tables_triggers_or_views_is_refused_before_anything_is_moved(model, tmp_path, statement):
+    path, box = tmp_path / "ledger", maildir.make_folder(tmp_path / "Mail")
+    (box / "new" / "1").write_bytes(message("spam", 900))
+    Ledger.open(path).close()
+    with sqlite3.connect(path) as database:
+        database.execute(statement)
+    for options in ([], ["--dry-run"]):
+        told = run("sort", "--ledger", path, "-m", model, *options, box)
+        assert told.exit_code == 1 and "other tables, views, triggers or indexes than a ledger's" in told.stderr
+    assert len(maildir.files(box / "new")) == 1
+
+
+OLD_RECORD = (
+    "CREATE TABLE IF NOT EXISTS classified (digest BLOB PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS new_mail (key TEXT PRIMARY KEY, is_classified INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS marks (folder TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS locations (folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL,"
+    " is_junk INTEGER NOT NULL, PRIMARY KEY (folder, key)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS sides (identity BLOB PRIMARY KEY, is_junk INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS moves (folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL,"
+    " digest BLOB NOT NULL, target TEXT NOT NULL, mark TEXT NOT NULL, is_junk INTEGER NOT NULL, note TEXT NOT NULL,"
+    " PRIMARY KEY (folder, key)) WITHOUT ROWID",
+    "CREATE INDEX IF NOT EXISTS locations_by_identity ON locations (identity)",
+)
+
+
+@pytest.mark.parametrize("is_hostile", [False, True])
+def test_the_record_of_an_earlier_version_is_read_once_and_a_hostile_one_never(model, tmp_path, is_hostile):
+    """What it has as classified is not sorted again, and a move since then is a lesson."""
+    box, spam, ham = maildir.make_folder(tmp_path / "Mail"), message("spam", 900), message("ham", 901)
+    maildir.make_folder(box / ".Junk")
+    (box / "new" / "1").write_bytes(spam)  # the person moved it out of Junk
+    (box / ".Junk" / "cur" / "2:2,S").write_bytes(ham)  # the person moved it into Junk
+    old = box / "spamnb-places.sqlite"
+    with sqlite3.connect(old) as database:
+        for statement in OLD_RECORD:
+            database.execute(statement)
+        database.executemany("INSERT INTO classified VALUES (?)", [(digest(spam),), (digest(ham),)])
+        database.executemany("INSERT INTO sides VALUES (?, ?)", [(digest(spam), 1), (digest(ham), 0)])
+        if is_hostile:
+            database.execute("ALTER TABLE classified RENAME TO digests")
+            endless = "WITH RECURSIVE n(i) AS (SELECT x'00' UNION ALL SELECT i FROM n) SELECT i AS digest FROM n"
+            database.execute(f"CREATE VIEW classified AS {endless}")
+    done = run("watch", "--once", "-m", model, box)
+    if is_hostile:
+        assert done.exit_code == 1 and "than a record's" in done.stderr and old.exists() and done.stdout == ""
+        assert "than a record's" not in run("watch", "--once", "-m", model, box).stderr, "once"
+    else:
+        assert done.exit_code == 0 and not old.exists()
+        assert sorted(line.split("\t")[:2] for line in done.stdout.splitlines()) == [
+            ["learned", "ham"],
+            ["learned", "spam"],
+        ]
+        assert run("sort", "-m", model, box).stdout == "", "it was classified"
