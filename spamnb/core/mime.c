@@ -248,12 +248,13 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
     return convert_line_ends(arena, answer.text);
 }
 
-/* Adds the parts of an entity to walk->open in reverse order, because the last one is read next. Of alternative parts,
- * plain text is read last. The last part is read after all bounds, because it may be the one that is shown. */
+/* Adds the parts of an entity to walk->open in reverse order, because the last one is read next. The last part is read
+ * after all bounds, because it may be the one that is shown. Of alternatives, the last one that is no plain text is shown,
+ * and the others are doubtful. */
 static void open_parts(struct walk *walk, span_list inner, const char *default_type, bool is_alternative,
                        bool is_doubtful) {
     entity_list parts = {0};
-    size_t shown = 0; /* the first reading of the last alternative that is no plain text */
+    size_t shown = SIZE_MAX; /* the first reading of the alternative that is shown; SIZE_MAX: all are plain text */
     for (size_t i = 0; i < inner.count; i++)
         if (may_read(walk) || i + 1 == inner.count) {
             size_t first = parts.count;
@@ -262,13 +263,11 @@ static void open_parts(struct walk *walk, span_list inner, const char *default_t
             if (is_read && (parts.items[first].display == AS_HTML || parts.items[first].display == AS_MULTIPART))
                 shown = first;
         }
-    for (size_t i = 0; i < parts.count; i++) /* plain text is no doubt: otherwise 9 of 4,150 good messages are lost, not 5 */
-        parts.items[i].is_doubtful =
-            is_doubtful || (is_alternative && i < shown && parts.items[i].display != AS_TEXT);
-    for (int plain = is_alternative; plain >= 0; plain--)
-        for (size_t i = parts.count; i--;)
-            if (!is_alternative || (parts.items[i].display == AS_TEXT) == plain)
-                *LIST_ADD(&walk->reader->arena, &walk->open) = parts.items[i];
+    for (size_t i = parts.count; i--;) {
+        struct entity *part = LIST_ADD(&walk->reader->arena, &walk->open);
+        *part = parts.items[i];
+        part->is_doubtful = is_doubtful || (is_alternative && shown < SIZE_MAX && (i < shown || part->display == AS_TEXT));
+    }
 }
 
 static void read_entity(struct walk *walk, struct entity entity) {

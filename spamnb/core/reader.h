@@ -178,8 +178,7 @@ struct parameters read_parameters(struct reader *reader, span value);
 
 /* ---- mime.c: the parts of a message ---- */
 
-/* Returns the leaves of a message, in the order in which mail readers show them. Of alternative parts, plain text comes
- * last. */
+/* Returns the leaves of a message in their order. */
 entity_list read_leaves(struct reader *reader, span message);
 
 /* ---- transfer.c: transfer encodings -> bytes, and bytes in a claimed charset -> UTF-8 ---- */

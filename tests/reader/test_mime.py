@@ -80,8 +80,8 @@ TWICE = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n--b\n\none\n--b\n--b
     ("raw", "texts"),
     [
         (multipart(TEXT, PAGE, "Content-Type: image/gif; name=a.gif\n\nGIF", "\nno header"), "one two no header"),
-        (multipart(ALTERNATIVES, "\nfour"), "two one four"),  # unclosed, it ends with its parent
-        (multipart(ATTACHED, ALTERNATIVES + "\n--i--"), "two one"),  # as a reader sees them
+        (multipart(ALTERNATIVES, "\nfour"), "two four"),  # unclosed, it ends with its parent
+        (multipart(ATTACHED, ALTERNATIVES + "\n--i--"), "two"),  # what a reader shows
         (multipart(LIKE_ANOTHER, "\nthree"), "one two three"), (TWICE, "one two"),
         (b"Content-Type: multipart/mixed; boundary=b\n\njust text", "just text"),
         (multipart("\nSubject: a\n\none", "\nSubject: b\n\ntwo", kind="digest"), "a one b two"),
