@@ -24,7 +24,7 @@ from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, describe_doubt, in_units, is_typical
 from spamnb.model.pooling import towards_prior
 from spamnb.model.trust import trust
-from spamnb.reader.message import Reader, describe_truncations, digest
+from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
@@ -320,12 +320,18 @@ class Classifier:
         if (spam_column := self.settings.spam_column(classes)) is not None:
             typicality, known = batch.typicality[:, spam_column], self.store.typicality()[spam_column]
             is_like_spam = is_typical(typicality, known, batch.kept_shares, loss.cost)
-        likely, verdicts = (loss.verdicts(classes, probabilities, spam, each) for each in (True, is_like_spam))
+        is_whole = ~has_unread_parts(rows.truncations)
+        likely = loss.verdicts(classes, probabilities, spam)
+        verdicts = loss.verdicts(classes, probabilities, spam, is_like_spam, is_whole)
         column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:
             log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
         uncalibrated_rows = batch.uncalibrated().tolist() if uncalibrated else [()] * n
+        doubt = [
+            "" if name == verdict else describe_doubt(*facts, is_whole=name == spam)
+            for name, verdict, *facts in zip(likely, verdicts, typicality.tolist(), batch.kept_shares.tolist())
+        ]
         results, wanted = [], n_evidence != 0
         n_doubtful = np.append(0, np.cumsum(rows.doubt))[rows.indptr]
         has_doubtful_text = (np.diff(n_doubtful) > 0).tolist()
@@ -340,7 +346,7 @@ class Classifier:
                     odds,
                     list(map(Evidence._make, evidence)),
                     batch.scores[i],
-                    describe_doubt(typicality[i], batch.kept_shares[i]) if likely[i] != verdicts[i] else "",
+                    doubt[i],
                     truncations[i],
                     corrections,
                     spam,

@@ -309,6 +309,14 @@ def test_a_verdict_is_of_one_state_of_the_file(tmp_path: Path, monkeypatch: pyte
         assert reader.classify(raw).scores.tolist() == writer.classify(raw).scores.tolist() != before
 
 
+def test_a_message_of_which_parts_were_not_read_is_not_called_good() -> None:
+    classifier, good = make_model(mail(40)), message("ham", 500)
+    assert classifier.classify(good).verdict == "ham"
+    found = classifier.classify(b"Content-Type: multipart/mixed; boundary=b\n" + good + b"\n" + b"--b\n\nx\n" * 30_000)
+    assert found.probabilities["ham"] > 0.9 and found.verdict == "unsure"
+    assert found.doubt == "some of its parts were not read, because there are too many"
+
+
 def test_a_str_is_a_text_without_headers() -> None:
     with Classifier.create(":memory:") as classifier:
         assert classifier.learn("spam", "Subject: pills")

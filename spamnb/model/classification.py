@@ -58,7 +58,7 @@ class Classification(NamedTuple):
     scores : array of shape (n_classes,)
         Scores before calibration, in nats. The classes are sorted by name.
     doubt : str
-        Why a message that is likely spam is unsure: what the model does not know of it. Empty if there is no doubt.
+        Why a message is unsure: what the model does not know of it. Empty if there is no doubt.
     truncations : tuple of str
         Descriptions of the parts of the message that were too large to be read.
     corrections : tuple of float

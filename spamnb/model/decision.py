@@ -105,11 +105,17 @@ class Loss(NamedTuple):
         return loss
 
     def verdicts(
-        self, classes: Sequence[str], probabilities: np.ndarray, spam: str, is_typical: ArrayLike = True
+        self,
+        classes: Sequence[str],
+        probabilities: np.ndarray,
+        spam: str,
+        is_typical: ArrayLike = True,
+        is_whole: ArrayLike = True,
     ) -> list[str]:
         """Return the action of least expected loss for each message: a class or "unsure". Spam never wins a tie.
 
         ``probabilities`` are P(c|x), (n, C). A message that would be spam is unsure unless ``is_typical`` (n,) of spam.
+        One that would be anything else is unsure unless it ``is_whole`` (n,): the part that was not read may be spam.
         With a single class all messages are unsure.
 
         >>> Loss("normal", None).verdicts(["ham", "spam"], np.array([[0.3, 0.7]]), "spam")
@@ -122,8 +128,9 @@ class Loss(NamedTuple):
             loss[names.index(spam)] += 1e-12  # so that spam loses a tie
         actions = least_loss(np.atleast_2d(probabilities), loss)
         verdicts = [names[action] for action in actions]
-        is_known = np.broadcast_to(is_typical, actions.shape).tolist()
-        return [UNSURE if name == spam and not known else name for name, known in zip(verdicts, is_known)]
+        is_spam = np.array([name == spam for name in verdicts])
+        is_known = np.where(is_spam, is_typical, is_whole).tolist()
+        return [name if known else UNSURE for name, known in zip(verdicts, is_known)]
 
 
 class KnownMail(NamedTuple):
@@ -203,12 +210,14 @@ def is_typical(typicality: np.ndarray, known: np.ndarray, kept_shares: np.ndarra
     return (typicality >= least) & (of_spam > of_good)
 
 
-def describe_doubt(typicality: float, kept_share: float) -> str:
-    """Return why a message that is likely spam is not typical enough of it.
+def describe_doubt(typicality: float, kept_share: float, is_whole: bool = True) -> str:
+    """Return why a message is unsure: it is likely spam, but not typical enough of it, or not all of it was read.
 
     >>> describe_doubt(-0.4, 1.0)
     'as much like good mail as like spam'
     """
+    if not is_whole:
+        return "some of its parts were not read, because there are too many"
     if kept_share < 0.5:
         return "the model knows next to nothing of it"
     return "as much like good mail as like spam" if typicality <= 0 else "unlike the spam that this model knows"

@@ -120,6 +120,15 @@ def describe_truncations(bits: int) -> tuple[str, ...]:
     return _names_of_bits(TRUNCATIONS.values(), bits) if bits else ()
 
 
+def has_unread_parts(truncations: np.ndarray) -> np.ndarray:
+    """Return whether parts of messages were not read (n,), by their numbers in ``Rows.truncations``.
+
+    >>> has_unread_parts(np.array([0, 8, 16])).tolist()
+    [False, True, False]
+    """
+    return (truncations >> list(TRUNCATIONS).index("parts") & 1).astype(bool)
+
+
 def _names_of_bits(names: Iterable[str], bits: int) -> tuple[str, ...]:
     return tuple([name for bit, name in enumerate(names) if bits >> bit & 1])
 

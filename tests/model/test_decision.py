@@ -102,6 +102,11 @@ def test_a_veto_makes_only_spam_unsure() -> None:
     assert loss.verdicts(["ham", "spam"], p, "spam") == ["spam", "ham"]
 
 
+def test_unread_parts_make_all_but_spam_unsure() -> None:
+    loss, p = Loss("normal", None), np.array([[0.01, 0.99], [0.99, 0.01], [0.99, 0.01]])
+    assert loss.verdicts(["ham", "spam"], p, "spam", True, np.array([False, False, True])) == ["spam", "unsure", "ham"]
+
+
 def test_the_log_ratio_of_a_whole_message_is_bounded_for_spam_and_not_for_good_mail() -> None:
     ratios = log_ratios(np.array([[-900.0, 0.0], [0.0, -900.0]]))
     np.testing.assert_allclose(ratios[:, 1], [np.log(2), np.log(2) - 900])
@@ -111,6 +116,7 @@ def test_doubts_are_told_apart() -> None:
     assert describe_doubt(0.3, 0.9) == "unlike the spam that this model knows"
     assert describe_doubt(-0.3, 0.9) == "as much like good mail as like spam"
     assert "next to nothing" in describe_doubt(0.3, 0.1)
+    assert "parts were not read" in describe_doubt(0.3, 0.9, is_whole=False)
 
 
 def test_of_training_mail_few_messages_count_and_of_judged_mail_all() -> None:
