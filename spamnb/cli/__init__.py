@@ -16,7 +16,7 @@ from spamnb.errors import SpamnbError, in_options
 
 COMMANDS = (
     "train", "classify", "filter", "learn", "forget", "words", "explain", "evaluate", "info",
-    "export", "import", "backup", "merge", "set", "upgrade", "serve", "check", "sort", "watch", "review",
+    "export", "import", "backup", "merge", "set", "upgrade", "serve", "check", "sort", "watch", "review", "undo",
 )  # fmt: skip
 INTERRUPTED = 130  # the exit status that shells give a program ended by Ctrl-C
 
@@ -90,7 +90,7 @@ def _print_errors() -> Iterator[None]:
         raise click.ClickException(in_options(error)) from None
     except click.NoSuchOption as error:
         if error.option_name == "--journal":  # the former name
-            error.possibilities = ["--ledger"]
+            raise click.NoSuchOption(error.option_name, possibilities=["--ledger"], ctx=error.ctx) from None
         del (error.possibilities or [])[1:]  # the others are less similar
         raise
     except KeyboardInterrupt as interrupt:

@@ -30,6 +30,7 @@ def info_command(model: Path, output_format: str) -> None:
     from spamnb.settings import SETTINGS, Settings
     from spamnb.settings import origin as origin_of
     from spamnb.shown_text import escape_json, pluralize
+    from spamnb.store.snapshot import previous_model
     from spamnb.store.store import Store
     from spamnb.store.stored_messages import count_learned, count_not_stored, is_public, measure_stored
 
@@ -50,6 +51,8 @@ def info_command(model: Path, output_format: str) -> None:
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
     if shared is not None:
         click.echo(f"  adds to: {escape(shared.path)}; a lesson counts as {pluralize(weight, 'message')} there")
+    if (previous := previous_model(model)).exists():
+        click.echo(f"  replaced: {escape(str(previous))}, which 'spamnb undo' puts back")
     for line in _format_origin(origin):
         click.echo(escape(line))
     for name, n in n_messages.items():

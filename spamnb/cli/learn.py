@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.changes import change_model
-from spamnb.cli.options import SOURCE, ErrorCounter, FilePath, find_messages, new_model_option, tell, text_column_option
+from spamnb.cli.options import (
+    SOURCE,
+    ErrorCounter,
+    FilePath,
+    find_messages,
+    new_model_option,
+    own_ledger_option,
+    tell,
+    text_column_option,
+)
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier, Learned
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
 )
 @text_column_option
 @new_model_option
+@own_ledger_option
 def learn_command(
     label: str,
     sources: tuple[str, ...],
@@ -42,6 +53,7 @@ def learn_command(
     keep_lessons: float | None,
     text_column: str | None,
     model: Path,
+    ledger: Path,
 ) -> None:
     """Learn messages as CLASS. Without SOURCE, the message is read from standard input.
 
@@ -63,7 +75,10 @@ def learn_command(
     from spamnb.class_names import check_class_name, check_known_class
     from spamnb.errors import SpamnbError
     from spamnb.filter import Classifier
+    from spamnb.ledger.ledger import Batch, Correction
+    from spamnb.ledger.writer import LedgerWriter
     from spamnb.model.trust import DOUBTFUL, SWAP_TEST_MESSAGES, looks_swapped
+    from spamnb.reader.message import digest
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
     from spamnb.store.snapshot import create_empty
@@ -93,7 +108,8 @@ def learn_command(
         entries = chain(first_entries, entries)
         create_empty(model, meta)
         tell(f"made a new model, {model}" + (f", that adds to {shared}" if shared is not None else ""))
-    with Classifier.open(model, writable=True) as classifier:
+    with ExitStack() as stack:
+        classifier = stack.enter_context(Classifier.open(model, writable=True))
         classes = classifier.store.totals().classes
         check_known_class(label, classes, classifier.settings.spam, new_class, f"{model}: ")
         if classes and label not in classes:
@@ -112,7 +128,17 @@ def learn_command(
             )
 
         def learn(raws: list[bytes]) -> list[Learned]:
-            return classifier.learn_all([label] * len(raws), raws)
+            learned = classifier.learn_all([label] * len(raws), raws)
+            is_spam = label == classifier.settings.spam
+            writer.put(batch)
+            for raw, each in zip(raws, learned):
+                if each.is_new:
+                    message, before = digest(raw), each.old_class
+                    writer.put(Correction(message, label, is_spam, "command", before=before, batch=batch.batch))
+            return learned
+
+        batch, writer = Batch.begin("learn", model), LedgerWriter(ledger, tell)
+        stack.callback(writer.close)
 
         results = list(change_model(sources, entries, unreadable, learn, classifier.store, "learning"))
     n_messages, learned = len(results), [each for each in results if each.is_new]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -90,11 +89,17 @@ def list_targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: 
 
 @contextmanager
 def open_filing(
-    target: Target, unreadable: ErrorCounter, ledger: Path, *, writable: bool = False, dry_run: bool = False
+    command: str,
+    target: Target,
+    unreadable: ErrorCounter,
+    ledger: Path,
+    *,
+    writable: bool = False,
+    dry_run: bool = False,
 ) -> Iterator[Filing]:
     """Yield the `Filing` of a mailbox. Its model can learn if ``writable``. With ``dry_run`` nothing is written."""
     from spamnb.filter import Classifier
-    from spamnb.ledger.ledger import Ledger
+    from spamnb.ledger.ledger import Batch, Ledger
     from spamnb.mailbox import open_mailbox
     from spamnb.mailbox.filing import Filing
     from spamnb.mailbox.record import MailboxRecord
@@ -107,7 +112,7 @@ def open_filing(
             mailbox.locate(target.unsure)  # raises SpamnbError for a wrong name, before any folder is made
         open_ledger = stack.enter_context(Ledger.copy_places(ledger) if dry_run else Ledger.open(ledger))
         record = MailboxRecord(open_ledger, mailbox, unreadable, target.junk or "", dry_run=dry_run)
-        yield Filing(record, classifier, secrets.token_hex(8))
+        yield Filing(record, classifier, Batch.begin(command, target.model))
 
 
 def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:

@@ -68,7 +68,7 @@ def sort_command(
     unreadable = ErrorCounter()
 
     def sort(target: Target) -> bool:
-        with open_filing(target, unreadable, ledger, dry_run=dry_run) as filing:
+        with open_filing("sort", target, unreadable, ledger, dry_run=dry_run) as filing:
             _sort(target, filing, unreadable, everything, quiet)
         return True
 

@@ -85,7 +85,7 @@ def watch_command(
     if once:
 
         def scan(target: Target) -> bool:
-            with open_filing(target, unreadable, ledger, writable=True) as filing:
+            with open_filing("watch", target, unreadable, ledger, writable=True) as filing:
                 watcher = Watcher(target, filing, stop, is_quiet=True)
                 retry(watcher.scan)
                 return not watcher.has_failed
@@ -99,7 +99,7 @@ def watch_command(
     def watch(target: Target) -> None:
         """Scan a mailbox again and again until ``stop``. An error ends only this thread."""
         try:
-            with open_filing(target, unreadable, ledger, writable=True) as filing:
+            with open_filing("watch", target, unreadable, ledger, writable=True) as filing:
                 watcher = Watcher(target, filing, stop)
                 while not stop:
                     default = _ACCOUNT_SECONDS if target.is_account else _MAILDIR_SECONDS
@@ -158,6 +158,9 @@ class Watcher:
 
     def scan(self) -> None:
         """Finish interrupted moves, learn the messages that were moved since the last scan, and sort new mail."""
+        from spamnb.ledger.ledger import Batch
+
+        self._filing.batch = Batch.begin("watch", self._target.model)
         if self._is_new is None:
             if self._record.unfinished_moves():
                 with self._filing.lock():  # lock() finishes the moves

@@ -10,6 +10,8 @@ as the mail: its mode is 0600, and deleted rows are overwritten.
 
 from __future__ import annotations
 
+import os
+import secrets
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,8 +69,8 @@ TABLES = (
     "CREATE INDEX corrections_by_time ON corrections (at)",
     "CREATE INDEX verdicts_by_batch ON verdicts (batch)",
     # What one run of a command did, which 'undo' takes back.
-    "CREATE TABLE batches (number INTEGER PRIMARY KEY, batch TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,"
-    " command TEXT NOT NULL, model TEXT NOT NULL)",
+    "CREATE TABLE batches (number INTEGER PRIMARY KEY, batch TEXT NOT NULL UNIQUE, command TEXT NOT NULL,"
+    " model TEXT NOT NULL, at REAL NOT NULL)",
     "CREATE TABLE mailboxes (number INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE)",
     *(f"CREATE TABLE {name} ({columns}) WITHOUT ROWID" for name, columns in PLACE_TABLES.items()),
     "CREATE INDEX locations_by_identity ON locations (mailbox, identity)",
@@ -114,6 +116,20 @@ class Correction(NamedTuple):
     batch: str = ""
     moved_from: str = ""
     at: int = 0
+
+
+class Batch(NamedTuple):
+    """What one run of a command, one scan of ``watch``, or one request of ``review`` did."""
+
+    batch: str  # an identifier, which its verdicts and corrections have
+    command: str
+    model: str
+    at: float  # seconds since 1970
+
+    @classmethod
+    def begin(cls, command: str, model: str | Path) -> Self:
+        """Return a new batch of a command that uses the model at this path."""
+        return cls(secrets.token_hex(8), command, sql_text(os.path.abspath(model)), time.time())
 
 
 class Day(NamedTuple):
@@ -247,6 +263,27 @@ class Ledger(Database):
             self.execute(f"DELETE FROM tokens WHERE position IN ({positions})", (digest,))  # noqa: S608 (our own words)
             self.execute("DELETE FROM corrections WHERE digest = ?", (digest,))
             return self.execute("DELETE FROM verdicts WHERE digest = ?", (digest,)).rowcount
+
+    def put_batch(self, batch: Batch) -> None:
+        """Write a batch, if the ledger does not have it."""
+        with self.writing():
+            self.execute("INSERT OR IGNORE INTO batches (batch, command, model, at) VALUES (?, ?, ?, ?)", batch)
+
+    def last_batch(self) -> Batch | None:
+        """Return the newest batch."""
+        with self.reading():
+            rows = self.execute("SELECT batch, command, model, at FROM batches ORDER BY number DESC LIMIT 1")
+            checked = checked_rows("batches", rows, batch=str, command=str, model=str, at=_is_number)
+        return next((Batch(*row) for row in checked), None)
+
+    def delete_batch(self, batch: Batch) -> None:
+        """Delete a batch that was taken back."""
+        with self.writing():
+            self.execute("DELETE FROM batches WHERE batch = ?", (batch.batch,))
+
+    def verdicts_of(self, batch: Batch) -> list[LedgerEntry]:
+        """Return the verdicts of a batch."""
+        return self._verdicts("WHERE v.batch = ? ORDER BY v.position", (batch.batch,))
 
     def delete_verdict(self, position: int) -> None:
         """Delete a verdict on a message that will be classified again."""

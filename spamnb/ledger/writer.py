@@ -10,15 +10,17 @@ from pathlib import Path
 
 from spamnb.errors import SpamnbError
 from spamnb.ledger.entries import LedgerEntry
-from spamnb.ledger.ledger import Correction, Ledger
+from spamnb.ledger.ledger import Batch, Correction, Ledger
 from spamnb.shown_text import pluralize
 
 MAX_WAITING = 10_000  # rows, some 30 MB of memory; further rows are dropped, and their number is reported
 _PAUSE = 0.2  # seconds to wait for further rows, because a transaction for each row takes five times as long
 
+Row = LedgerEntry | Correction | Batch
+
 
 class LedgerWriter:
-    """A writer of verdicts and corrections.
+    """A writer of verdicts, corrections and batches.
 
     ``tell`` is called with a line if the ledger cannot be opened or written. An error that repeats is reported once.
     The writer tries again with each new row.
@@ -27,14 +29,14 @@ class LedgerWriter:
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self._path = path
         self._tell = tell
-        self._waiting: queue.Queue[LedgerEntry | Correction | None] = queue.Queue(MAX_WAITING)  # None ends the thread
+        self._waiting: queue.Queue[Row | None] = queue.Queue(MAX_WAITING)  # None ends the thread
         self._dropped = 0  # rows that were dropped since the last report
         self._lock = threading.Lock()
         self._hurry = threading.Event()  # whether the thread writes at once, without the pause
         self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
         self._thread.start()
 
-    def put(self, row: LedgerEntry | Correction) -> None:
+    def put(self, row: Row) -> None:
         """Write a verdict or a correction soon; return at once."""
         try:
             self._waiting.put_nowait(row)
@@ -50,7 +52,7 @@ class LedgerWriter:
 
     def _run(self) -> None:
         ledger: Ledger | None = None
-        batch: list[LedgerEntry | Correction | None] = []
+        batch: list[Row | None] = []
         last_error = ""
         with contextlib.ExitStack() as stack:
             while True:
@@ -63,11 +65,13 @@ class LedgerWriter:
                             for each in batch:
                                 if isinstance(each, Correction):
                                     ledger.put_correction(each)
+                                elif isinstance(each, Batch):
+                                    ledger.put_batch(each)
                         last_error = ""
                 except (SpamnbError, OSError) as error:
                     if str(error) != last_error:
                         last_error = str(error)
-                        self._tell(f"{last_error}; no verdicts are written to the ledger until this is repaired")
+                        self._tell(f"{last_error}; nothing is written to the ledger until this is repaired")
                 with self._lock:
                     dropped, self._dropped = self._dropped, 0
                 if dropped:

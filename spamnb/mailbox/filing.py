@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError
 from spamnb.ledger.entries import LedgerEntry, make_entry
-from spamnb.ledger.ledger import Correction
+from spamnb.ledger.ledger import Batch, Correction
 from spamnb.mail_result import class_of_label, classify_mail
 from spamnb.mailbox.record import LOCK_SECONDS, MailboxRecord, MovedMessage
 from spamnb.model.classification import Classification
@@ -58,12 +58,12 @@ class LearnResult(NamedTuple):
 class Filing:
     """The record of a mailbox and the model that classifies its mail.
 
-    Classifications and corrections are written into the ledger of the record. ``batch`` identifies this run.
+    Classifications and corrections are written into the ledger of the record, with their ``batch``.
     """
 
     record: MailboxRecord
     classifier: Classifier
-    batch: str = ""
+    batch: Batch
     _is_checked: bool = False  # whether the classes of the model were tested on the mail in the folders
 
     @contextmanager
@@ -110,7 +110,7 @@ class Filing:
                 mail = self.classifier.read(raw)
                 classification = classify_mail(self.classifier, mail)
                 verdict = classification.mail_verdict
-                entry = make_entry(mail, classification, self.classifier, batch=self.batch)
+                entry = make_entry(mail, classification, self.classifier, batch=self.batch.batch)
                 entry = entry.with_place(self.record.place(message.folder, message))
                 result = SortResult(message, mail, classification, folders.get(verdict), entry)
                 batches.setdefault(verdict, []).append(result)
@@ -170,12 +170,17 @@ class Filing:
         if target is None:
             self.record.add_classified(messages, entries)
         else:
-            new_messages = self.record.move(messages, target, partial(self.record.ledger.add, entries))
+            new_messages = self.record.move(messages, target, partial(self._add, entries))
         return [
             result._replace(message=new_messages[result.message] or result.message)
             for result in batch
             if result.message in new_messages
         ]
+
+    def _add(self, entries: Sequence[LedgerEntry]) -> list[int]:
+        """Write the verdicts of messages that are moved, and return their positions."""
+        self.record.ledger.put_batch(self.batch)
+        return self.record.ledger.add(entries)
 
     def learn(self) -> Iterator[LearnResult]:
         """Learn the messages that a person moved since the last scan, and yield each."""
@@ -183,6 +188,7 @@ class Filing:
             label = class_of_label(self.classifier, "spam" if moved.is_spam else "ham")
             with one_message(moved.message.name, self.record.report):
                 try:
+                    before = self.classifier.learned(moved.raw) or ""
                     is_changed = self.classifier.learn(label, moved.raw)
                 except SpamnbError as error:  # mostly because the model is locked; the next scan finds the move again
                     yield LearnResult(moved, label, False, error)
@@ -190,6 +196,7 @@ class Filing:
                 with self.record.ledger.writing():
                     self.record.add_learned(moved)
                     if is_changed:
-                        correction = Correction(digest(moved.raw), label, moved.is_spam, "move", batch=self.batch)
-                        self.record.ledger.put_correction(correction)
+                        self.record.ledger.put_batch(self.batch)
+                        correction = Correction(digest(moved.raw), label, moved.is_spam, "move", before=before)
+                        self.record.ledger.put_correction(correction._replace(batch=self.batch.batch))
                 yield LearnResult(moved, label, is_changed)

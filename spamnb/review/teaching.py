@@ -6,7 +6,6 @@ in the ledger: the counts of the model are the same, but the model cannot keep t
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,12 +16,13 @@ from threading import Lock
 from spamnb.errors import SpamnbError, in_options, reason
 from spamnb.filter import Classifier
 from spamnb.ledger.entries import INBOX, JUNK, LedgerEntry, identify_token_rules, unpack_tokens
-from spamnb.ledger.ledger import DAYS, Correction, Ledger
+from spamnb.ledger.ledger import DAYS, Batch, Correction, Ledger
 from spamnb.mail_result import class_of_label
 from spamnb.reader.read_message import ReadMessage
 from spamnb.review.mailboxes import OpenMailboxes
 from spamnb.serve.users import Models
 from spamnb.sources.entries import one_message
+from spamnb.store.stored_messages import read_stored_message
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ class Teacher:
 
         With ``move`` each message whose mailbox is in the ledger is moved to the junk folder or to the inbox.
         """
-        batch = secrets.token_hex(8)
+        begun = Batch.begin("review", self.shared)
+        ledger.put_batch(begun)
+        batch = begun.batch
         corrections: dict[int, tuple[LedgerEntry, Correction]] = {}  # by position
 
         def teach_one(position: int, mailboxes: OpenMailboxes) -> bool:
@@ -139,20 +141,30 @@ def _unlearn(
 
     Raise SpamnbError if there is neither the message nor its tokens, or if the model cannot forget.
     """
-    if entry is None:
-        date = time.strftime("%d %b %H:%M", time.localtime(correction.at))
-        raise SpamnbError(
-            f"the message that was taught as {correction.label} on {date} is no longer in the ledger;"
-            " to remove it from the model, use 'spamnb forget'"
-        )
     is_changed = True
     if correction.before != correction.label:  # equal if the model already had the message in this class
-        message = mailboxes.read(entry) or _read_tokens(ledger, model, entry)
+        message = _read(ledger, model, correction, entry, mailboxes)
         is_changed = model.forget(correction.label, message)
         if is_changed and correction.before:
             model.learn(correction.before, message)
     ledger.delete_correction(correction)
     return is_changed
+
+
+def _read(
+    ledger: Ledger, model: Classifier, correction: Correction, entry: LedgerEntry | None, mailboxes: OpenMailboxes
+) -> bytes | ReadMessage:
+    """Return the message of a correction, from its mailbox, from the model that learned it, or from its tokens."""
+    raw = (mailboxes.read(entry) if entry else None) or read_stored_message(model.store, correction.digest)
+    if raw is not None:
+        return raw
+    if entry is not None:
+        return _read_tokens(ledger, model, entry)
+    date = time.strftime("%d %b %H:%M", time.localtime(correction.at))
+    raise SpamnbError(
+        f"the message that was taught as {correction.label} on {date} is no longer in the ledger;"
+        " to remove it from the model, use 'spamnb forget'"
+    )
 
 
 def _read_tokens(ledger: Ledger, model: Classifier, entry: LedgerEntry) -> ReadMessage:

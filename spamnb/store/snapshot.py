@@ -221,7 +221,9 @@ def atomic_replace(
             os.link(fresh, target)  # unlike a rename, a link never replaces a model that another process wrote
         except FileExistsError:
             check_replaceable(target, force=force)
+            kept = _copy_beside(target)
             _replace(fresh, target, catch_up)
+            kept.replace(previous_model(target))
     finally:
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(NotADirectoryError):  # if the folder is a file
@@ -230,7 +232,7 @@ def atomic_replace(
 
 def _remove_unfinished(target: Path) -> None:
     """Remove unfinished files beside the model, of processes that were killed."""
-    unfinished = re.compile(rf"\.{re.escape(target.name)}\.\d+\.new(-wal|-shm)?")
+    unfinished = re.compile(rf"\.{re.escape(target.name)}\.\d+(\.old)?\.new(-wal|-shm)?")
     for path in target.parent.glob(".*.new*"):
         if unfinished.fullmatch(path.name):
             with contextlib.suppress(OSError):  # another process removed it, or it is another user's
@@ -244,6 +246,33 @@ def _describe_failure(error: Exception) -> str:
     if "disk is full" in str(error):
         return "the disk is full"
     return getattr(error, "strerror", None) or "its folder takes no new files"
+
+
+def previous_model(path: str | Path) -> Path:
+    """Return the path of the model that the model at ``path`` replaced; there may be none."""
+    return Path(f"{path}.previous")
+
+
+def restore_previous(path: Path) -> None:
+    """Put the previous model in the place of the model at ``path``, which becomes the previous one."""
+    previous = previous_model(path)
+    replaced = _copy_beside(path)
+    _replace(previous, path, lambda store: None)
+    replaced.replace(previous)
+
+
+def _copy_beside(target: Path) -> Path:
+    """Copy a model to a hidden file beside it, which `_remove_unfinished` removes if this process is killed."""
+    copy = target.with_name(f".{target.name}.{os.getpid()}.old.new")
+    copy.unlink(missing_ok=True)
+    with (
+        Store.connect(target, writable=False) as model,
+        Store.connect(copy, writable=True) as store,
+        store._translate_errors(),
+    ):
+        model.copy_to(store)
+        store.execute("PRAGMA journal_mode = DELETE")  # the file has no log beside it when it is renamed
+    return copy
 
 
 def copy_model(path: Path, copy: Path) -> int:

@@ -135,6 +135,17 @@ def read_stored_messages(store: Store) -> Iterator[StoredMessage]:
             yield StoredMessage(*message)
 
 
+def read_stored_message(store: Store, digest: bytes) -> bytes | None:
+    """Return the bytes of a stored message, or None if it is not stored."""
+    with store.reading():
+        select = "SELECT message FROM kept_lessons WHERE digest = ? AND length(message) <= ?"
+        rows = checked_rows("kept_lessons", store.execute(select, (digest, MAX_MESSAGE)), message=bytes)
+    try:
+        return decompress(rows[0][0]) if rows else None
+    except ValueError as error:
+        raise Damaged(str(error)) from None
+
+
 def measure_stored(store: Store) -> StorageUse:
     """Return how many messages are stored, their bytes, and the bound."""
     with store.reading():

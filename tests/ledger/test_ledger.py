@@ -223,7 +223,7 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     writer.close()
     (line,) = told
     assert "cannot be created (No such file" in line and line.endswith(
-        "; no verdicts are written to the ledger until this is repaired"
+        "; nothing is written to the ledger until this is repaired"
     )
 
 

@@ -1,0 +1,83 @@
+"""``spamnb undo``: take back what the last run of a command did to a mailbox or a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spamnb.cli.options import model_option, models_option, own_ledger_option, tell
+
+if TYPE_CHECKING:
+    from spamnb.ledger.ledger import Batch, Ledger
+
+
+@click.command("undo", short_help="Take back the last sort, learn, watch or training.")
+@model_option
+@own_ledger_option
+@models_option
+def undo_command(model: Path, ledger: Path, models: Path | None) -> None:
+    """Take back what the last 'sort', 'learn', 'watch' or click in 'review' did, or a training that replaced the model.
+
+    Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten.
+    Mail that you moved yourself stays. A model that was replaced comes back, and 'undo' again undoes this. Each call
+    goes one step further back.
+
+    \b
+    Example:
+      spamnb undo
+    """
+    from spamnb.errors import SpamnbError
+    from spamnb.ledger.ledger import Ledger
+    from spamnb.store.snapshot import previous_model, restore_previous
+
+    with Ledger.open_existing(ledger) if ledger.exists() else Ledger.open(":memory:") as open_ledger:
+        batch, previous = open_ledger.last_batch(), previous_model(model)
+        if previous.exists() and previous.stat().st_mtime > (batch.at if batch else 0):
+            restore_previous(model)
+            click.echo(f"{model}: has the model before the last training; 'spamnb undo' puts the newer one back")
+        elif batch is not None:
+            _undo_batch(open_ledger, batch, models)
+        else:
+            raise SpamnbError(f"{ledger}: no command to take back")
+
+
+def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
+    """Move mail back, forget what was learned, and print both numbers. Exit with status 1 if something failed."""
+    from spamnb.errors import SpamnbError, in_options
+    from spamnb.ledger.entries import INBOX
+    from spamnb.review.mailboxes import OpenMailboxes
+    from spamnb.review.pages import format_time
+    from spamnb.review.teaching import Teacher
+    from spamnb.shown_text import escape, pluralize
+    from spamnb.sources.imap_connection import Unreachable
+
+    corrections = ledger.corrections(batch.batch)
+    if models is None and any(correction.user for correction in corrections):
+        raise SpamnbError("the last command taught models of users; --models names their folder")
+    n_moved, problems = 0, list[str]()
+    with OpenMailboxes(ledger) as mailboxes:
+        for entry in ledger.verdicts_of(batch):
+            try:
+                n_moved += bool(entry.mailbox) and mailboxes.move_to(entry, INBOX)
+            except Unreachable:  # nothing else is tried, and 'undo' can be repeated
+                raise
+            except SpamnbError as error:
+                problems.append(in_options(error))
+    n_forgotten = 0
+    if corrections:
+        teacher = Teacher(Path(batch.model), models)
+        try:
+            outcome = teacher.undo(ledger, corrections)
+        finally:
+            teacher.close()
+        n_forgotten, problems = outcome.n_changed, [*problems, *outcome.problems]
+    ledger.delete_batch(batch)
+    for problem in problems:
+        tell(problem)
+    moved, forgotten = pluralize(n_moved, "message"), pluralize(n_forgotten, "message")
+    when = f"{escape(batch.command)} of {format_time(batch.at)}"
+    click.echo(f"{when} was taken back: {moved} moved to the inbox, {forgotten} forgotten")
+    if problems:
+        raise SystemExit(1)

@@ -1,0 +1,88 @@
+"""undo: each call takes back the last thing that was done to a mailbox or a model, exactly."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import output_of, run
+from mail import export_lines, learned_class, mail, message, write_folders
+from person import MaildirPerson, key
+
+from spamnb.ledger.ledger import Ledger
+from spamnb.store.snapshot import previous_model
+
+
+@pytest.fixture
+def person(tmp_path: Path, model: Path) -> MaildirPerson:
+    return MaildirPerson(tmp_path, model)
+
+
+def test_each_call_goes_one_step_back_through_sort_watch_and_learn(person: MaildirPerson):
+    model, before = person.model, export_lines(person.model)
+    person.arrive(range(500, 503))
+    where = person.where()
+    person.sort()
+    sorted_ = person.where()
+    person.move(key("spam", 500), "Junk", "INBOX")
+    assert "learned\tham" in person.watch().stdout
+    after_watch = export_lines(model)
+    learned = output_of("learn", "spam", "-m", model, "--yes", stdin=message("ham", 501))
+    assert learned.startswith("learned 1 of 1") and learned_class(model, message("ham", 501)) == "spam"
+
+    assert "learn of" in (told := output_of("undo", "-m", model)) and "0 messages moved to the inbox, 1 mess" in told
+    assert export_lines(model) == after_watch
+    assert "1 message forgotten" in output_of("undo", "-m", model) and export_lines(model) == before
+    assert person.where() == {**sorted_, key("spam", 500): "INBOX"}, "the person's move stays"
+    done = run("undo", "-m", model)
+    assert done.stdout.endswith("2 messages moved to the inbox, 0 messages forgotten\n")
+    assert done.exit_code == 1 and done.stderr.count("no longer in Junk") == 1, "the person moved this one"
+    assert person.where() == where
+    assert person.sort().stdout == "" == person.watch().stdout, "neither judged again nor a lesson"
+    done = run("undo", "-m", model)
+    assert done.exit_code == 1 and done.stderr.endswith("no command to take back\n")
+
+
+def test_a_training_that_replaced_a_model_is_taken_back_and_put_back(tmp_path: Path):
+    model, second = tmp_path / "model.spamnb", write_folders(tmp_path / "second", mail(60))
+    output_of("train", "-m", model, write_folders(tmp_path / "first", mail(40)))
+    output_of("learn", "spam", "-m", model, stdin=message("spam", 900))
+    first = export_lines(model)
+    assert not previous_model(model).exists()
+    output_of("train", "--force", "-m", model, second)
+    new = export_lines(model)
+    assert str(previous_model(model)) in output_of("info", "-m", model) and new != first
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("model*")} == {0o600}
+    output_of("undo", "-m", model)
+    assert export_lines(model) == first and learned_class(model, message("spam", 900)) == "spam"
+    output_of("undo", "-m", model)
+    assert export_lines(model) == new
+    output_of("learn", "spam", "-m", model, stdin=message("spam", 901))
+    output_of("undo", "-m", model)
+    assert export_lines(model) == new, "the lesson is newer than the training"
+
+
+def test_a_kill_of_undo_loses_and_doubles_no_message(person: MaildirPerson, sure_model: Path):
+    person.model = sure_model
+    person.arrive(range(500, 530))
+    command = [sys.executable, "-m", "spamnb", "undo", "-m", str(person.model)]
+    before = person.where()
+    person.sort("--quiet")
+    process = subprocess.Popen(command)
+    with Ledger.open(os.environ["SPAMNB_LEDGER"]) as ledger:
+        while process.poll() is None:
+            with ledger.reading():
+                if ledger.execute("SELECT count(*) FROM verdicts WHERE role = 'inbox'").fetchone()[0] > 40:
+                    break
+    process.kill()
+    process.wait()
+    assert person.where().keys() == before.keys()
+    if ledger_has_batch():
+        assert subprocess.run(command, check=False).returncode in (0, 1)
+    assert person.where() == before and person.sort().stdout == ""
+
+
+def ledger_has_batch() -> bool:
+    with Ledger.open(os.environ["SPAMNB_LEDGER"]) as ledger:
+        return ledger.last_batch() is not None
