@@ -28,15 +28,22 @@ FORGED = "you know this sender, but your server found the address forged"
 MIN_LOG_ODDS = 4.6  # nats; more than ln 99, the threshold of the verdict spam with strictness cautious
 MAX_WROTE_TO = 1_000  # newest recipients that stay in the file; 'filter' reads 1,000 in 3 ms for each message
 _MAX_RECIPIENTS = 50  # recipients of a message that are added; a message with more is left out as a mailing
-_MAX_FIELD = 8000  # characters of a header field, which bound the time of the patterns below
+_MAX_FIELD = 8000  # characters of a header field, more than any mail server writes
+_MAX_DOMAIN = 255  # characters of a domain (RFC 1035)
+_MAX_RESULTS = 50  # uppermost fields Authentication-Results that are read; the user's server writes the first ones
 _WROTE_TO = re.compile(r"(?m)^wrote_to\s*=\s*\[[^\]]*\]\n?")
 _ADDRESS = r"([A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+)"
 # One address, alone or after a name without an address. In any other From field mail programs could show an address
 # that is not the address of the sender.
 _FROM = re.compile(rf'(?:"(?:[^"\\]|\\.)*+"|[^"<>@,:;()\\]*+) ?<{_ADDRESS}>|{_ADDRESS}')
-_FROM_LINE = re.compile(rb"(?i)(?:^|[\r\n])from[ \t]*:")
+# Fields whose text is not decoded, because an encoded word could contain an address. Each byte is read once.
+_FIELD = re.compile(
+    rb"(?i)(?:^|(?<=[\r\n]))(from|authentication-results)[ \t]*+:([^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+)"
+)
 _RESULT = re.compile(r"(?i);\s*(dmarc|spf|dkim)\s*=\s*([a-z]+)")
-_QUOTED = re.compile(r'\([^()]*\)|"(?:[^"\\]|\\.)*+"')  # comments and quoted texts, which a sender may have written
+# Comments and quoted texts, which a sender may have written. A quote without an end is matched up to the end of the
+# field, so that the time is linear, and it stays.
+_QUOTED = re.compile(r'(?s)\([^()]*+\)|"(?:[^"\\]|\\.)*+("?)')
 _WRITE_LOCK = threading.Lock()  # the threads of 'watch' write to the file
 
 
@@ -67,20 +74,15 @@ class People:
         """
         if not (self.allow or self.block or self.wrote_to):
             return ""
-        from email.parser import BytesHeaderParser
-
-        header = raw[: section_length(raw)]
-        fields = BytesHeaderParser().parsebytes(header)
-        if len(_FROM_LINE.findall(header)) != 1:  # mail programs differ in which of several From fields they show
-            return ""
-        address = _parse_from([str(value) for value in fields.get_all("From", [])])
+        fields = _read_fields(raw[: section_length(raw)])
+        address = _parse_from([value for name, value in fields if name == "from"])
         domain = address.partition("@")[2]
         parents = [f"*{domain[n:]}" for n, character in enumerate(domain) if character == "." and n]
         for name in (address, domain, *parents) if address else ():
             if name in self.block:
                 return BLOCKED
             if name in self.allow or name in self.wrote_to:
-                results = [str(value) for value in fields.get_all("Authentication-Results", [])]
+                results = [value for name, value in fields if name != "from"][:_MAX_RESULTS]
                 return FORGED if self.server and self._is_forged(results) else KNOWN
         return ""
 
@@ -106,7 +108,7 @@ class People:
         """
         results_of_server: dict[str, set[str]] = {}
         for field in reversed(fields):
-            server, _, results = _QUOTED.sub(" ", field[:_MAX_FIELD]).partition(";")
+            server, _, results = _QUOTED.sub(_blank, field[:_MAX_FIELD]).partition(";")
             results_of_field: dict[str, set[str]] = {}
             for method, result in _RESULT.findall(";" + results):
                 results_of_field.setdefault(method.lower(), set()).add(result.lower())
@@ -135,12 +137,26 @@ def _check_names(names: object, where: str) -> tuple[str, ...]:
     return tuple(name.lower() for name in names)
 
 
+def _read_fields(header: bytes) -> list[tuple[str, str]]:
+    """Return the fields From and Authentication-Results of a header, with their names in lower case."""
+    return [(name.decode().lower(), value.decode("latin-1")) for name, value in _FIELD.findall(header)]
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Return a blank in place of a comment or of a quoted text; a quote without an end stays."""
+    return match[0] if match[1] == "" else " "
+
+
 def _parse_from(values: list[str]) -> str:
-    """Return the address of the only From field in lower case, or "" if the field is not one address."""
+    """Return the address of the only From field in lower case, or "" if the field is not one address.
+
+    With several From fields, mail programs differ in which one they show.
+    """
     if len(values) != 1 or len(values[0]) > _MAX_FIELD:
         return ""
     match = _FROM.fullmatch(" ".join(values[0].split()))
-    return (match[1] or match[2]).lower() if match else ""
+    address = (match[1] or match[2]).lower() if match else ""
+    return address if len(address.partition("@")[2]) <= _MAX_DOMAIN else ""
 
 
 def people_path() -> Path:
