@@ -32,9 +32,11 @@ static const struct {
     {"b big code em i nobr s strike strong tt u", FORMATTING, NORMAL, IS_INLINE},
     {"abbr acronym bdo cite del dfn ins kbd label q samp span var blink ilayer layer map picture bdi data time ruby rb "
      "output slot", ORDINARY, NORMAL, IS_INLINE},
-    {"noscript xml rp rt rtc progress meter audio canvas video datalist", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
+    {"noscript xml rp rt rtc datalist", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
+    {"progress meter audio canvas video", ORDINARY, NORMAL, IS_INLINE | MAY_END_WORD | IS_DOUBTFUL},
     {"br hr", VOID, NORMAL, ENDS_WORD},
-    {"basefont bgsound col param source spacer wbr image keygen track frame embed", VOID, NORMAL, 0},
+    {"spacer image keygen embed", VOID, NORMAL, MAY_END_WORD},
+    {"basefont bgsound col param source wbr track frame", VOID, NORMAL, 0},
     {"caption", TABLE_SECTION, NORMAL, ENDS_WORD | IS_BARRIER},
     {"colgroup tbody tfoot thead", TABLE_SECTION, NORMAL, 0},
     {"tr", ROW, NORMAL, ENDS_WORD},

@@ -106,6 +106,8 @@ struct scan {
     struct reader *reader;
     struct word_rule rule;
     size_t n_words, n_capital_words, n_pieces; /* n_pieces: pieces of the current word */
+    span text;                                 /* the current text, in lower case */
+    enum { NOT_KNOWN, IS_LATIN, IS_NOT_LATIN } script; /* of the current text */
     bool is_joinable; /* the first FEW_PIECES pieces of the current word are added to joinable */
     span_list joinable; /* the pieces that are joined to pairs */
 };
@@ -136,23 +138,47 @@ static void count_shape(struct scan *scan, span word) {
 
 /* ---- Words of other scripts ---- */
 
-/* Counts a run of characters of scripts with spaces: its FORM_LOW, and also its FORM_LATIN if this form is ASCII. If
- * Latin letters are mixed with look-alikes of other scripts, counts FORM_LATIN and the token "look-alike" instead,
- * because only a disguise mixes them. */
+/* Returns whether most letters of the current text are in words that look Latin as a whole. Of another script, mostly
+ * short words do. */
+static bool looks_latin(struct scan *scan) {
+    size_t n_latin = 0, n_others = 0;
+    const uint8_t *at = scan->text.at, *end = scan->script == NOT_KNOWN ? scan->text.end : at;
+    while (at < end) {
+        span word = span_of(at, 0);
+        unsigned kinds = 0;
+        size_t n_letters = 0;
+        for (; at < end && KIND[*at] & (LETTER | NOT_ASCII); at++) {
+            kinds |= KIND[*at];
+            n_letters += (*at & 0xC0) != 0x80;
+        }
+        word.end = at;
+        at += at == word.at;
+        bool is_latin = !(kinds & NOT_ASCII) || is_ascii(replace_by_form(scan->reader, word, FORM_LATIN));
+        *(is_latin ? &n_latin : &n_others) += n_letters;
+    }
+    if (scan->script == NOT_KNOWN)
+        scan->script = n_latin > n_others ? IS_LATIN : IS_NOT_LATIN;
+    return scan->script == IS_LATIN;
+}
+
+/* Counts a run of characters of scripts with spaces: its FORM_LOW, and also its form without accents if this form is
+ * ASCII. If all letters look Latin, and the text or another letter of the run is Latin, counts FORM_LATIN instead. Only a
+ * disguise mixes Latin letters with look-alikes, which is a token of its own. */
 static void count_run(struct scan *scan, span run) {
     if (size_of(first_code_points(run, MAX_WORD)) < size_of(run))
         return;
     span low = replace_by_form(scan->reader, run, FORM_LOW), bare = replace_by_form(scan->reader, run, FORM_BARE);
     span latin = replace_by_form(scan->reader, run, FORM_LATIN);
-    bool has_look_alikes = !is_same(bare, latin);
-    if (has_look_alikes && kinds_of(bare) & LETTER && is_ascii(latin)) {
+    bool has_look_alikes = !is_same(bare, latin) && is_ascii(latin), is_mixed = kinds_of(bare) & LETTER;
+    if (has_look_alikes && (is_mixed || looks_latin(scan))) {
         count_piece(scan, latin);
-        count_piece(scan, LITERAL("look-alike"));
+        if (is_mixed)
+            count_piece(scan, LITERAL("look-alike"));
         return;
     }
     count_piece(scan, low);
-    if (!is_empty(latin) && is_ascii(latin) && !is_same(latin, low))
-        count_piece(scan, latin);
+    if (!is_empty(bare) && is_ascii(bare) && !is_same(bare, low))
+        count_piece(scan, bare);
 }
 
 /* Counts the runs of a part that is not all ASCII. In a script without spaces, words have no visible ends, so each pair
@@ -288,6 +314,8 @@ static bool is_chosen(const struct choice *choice, size_t number, size_t n) {
 static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
     enum word_method method = scan->rule.method;
     span low = copy_lower(&scan->reader->arena, text);
+    scan->text = low;
+    scan->script = NOT_KNOWN;
     struct choice choice = choose_words(text, max_words, max_joined);
     size_t n = 0, number = 0; /* number: of the word in the text */
     const uint8_t *controls_end = text.at; /* before this address, controls end words */
@@ -323,7 +351,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             count_piece(scan, word);
         else if (method == WORD_HOST)
             count_host(scan, word);
-        else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
+        else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || (kinds & DIGIT && size_of(word) <= MAX_WORD)))
             count_whole_word(scan, word, kinds & DIGIT);
         else
             count_word_parts(scan, word);

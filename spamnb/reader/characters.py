@@ -7,6 +7,8 @@ from bisect import bisect
 from collections.abc import Callable
 from itertools import accumulate
 
+from spamnb.reader.look_alikes import LOOK_ALIKES
+
 _WORD_SIGNS = frozenset("$'-.,!%_\n")  # ASCII in words besides letters and digits, and the line feed, which ends a line
 # Invisible characters besides controls (categories Cc, Cf): the letters, marks and unassigned points that Unicode
 # lists as Default_Ignorable_Code_Point.
@@ -17,14 +19,9 @@ _FILLERS = frozenset(
 # Characters that hosts keep (UTS 46 calls them deviations), although their case folding is another or nothing.
 _HOST_FORMS = {"ß": "ß", "ẞ": "ß", "ς": "ς", "\u200c": "\u200c", "\u200d": "\u200d"}
 _BLANKS = frozenset("\u115f\u2800\u3164\uffa0")  # look like a space: Korean fillers, Braille without dots
-# Letters of Cyrillic, Greek, Armenian and Cherokee that a Latin reader takes for a Latin letter.
-_LOOK_ALIKE_PAIRS = """
-аa еe оo рp сc уy хx іi јj ѕs ԁd һh ӏl ѵv ԛq ԝw вb кk мm нh тt гr єe пn иn цu шw ьb ғf ɡg ɑa ɩi ʋv
-αa βb εe ηn ιi κk μu νv οo ρp τt υu χx ωw γy ςc
-օo սu ոn ցg հh յj ւi զq աw
-Ꭰd Ꭱr Ꭲt Ꭹy Ꭺa Ꭻj Ꭼe Ꮃw Ꮇm Ꮋh Ꮎo Ꮐg Ꮒh Ꮓz Ꮖi Ꮟb Ꮢr Ꮥs Ꮩv Ꮪs Ꮮl Ꮯc Ꮲp Ꮶk Ᏻg Ᏼb
-"""
-_LOOK_ALIKE = {ord(pair[0]): pair[1] for pair in _LOOK_ALIKE_PAIRS.split()}
+_LOOK_ALIKE = {ord(char): line[0] for line in LOOK_ALIKES.split("\n") for char in line[2:]}
+# Letters of disguised spam that the table lacks, or has for another letter.
+_LOOK_ALIKE |= {ord(pair[0]): pair[1] for pair in "пn иn цu шw єe ғf ӏl Ꮖi ꓲi".split()}
 # Accents are removed, and the dotless i and j get their dot.
 _ACCENTS = ((0x300, 0x370), (0x1AB0, 0x1B00), (0x1DC0, 0x1E00), (0x20D0, 0x2100), (0xFE20, 0xFE30))
 _WITHOUT_ACCENT: dict[int, str | None] = {point: None for accents in _ACCENTS for point in range(*accents)}

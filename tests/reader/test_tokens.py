@@ -47,7 +47,8 @@ def words(text: str) -> list[str]:
         ("iPhone手机buy", "iphone 手机 buy"), ("สวัสดี", "สว วั ัส สด ดี"), ("無料です。今すぐ", "無料 料で です 今す すぐ"),
         ("무료 상품", "무료 상품"),  # Korean puts spaces between words
         ("मुफ़्त", "मुफ़्त"),  # marks belong to their letters
-        ("V i a g r a", "v i a g r a"), ("x" * 31, ""), ("é" * 100_000, ""),
+        ("V i a g r a", "v i a g r a"), ("x" * 31, ""),
+        ("your-account-is-suspended-for-24-hours", "your account is suspended for 24 hours"), ("é" * 100_000, ""),
         ("x" * 30, "x" * 30), ("é" * 30, "é" * 30 + " " + "e" * 30),
     ],
 )  # fmt: skip
@@ -77,8 +78,10 @@ def test_what_controls_part_is_one_word_and_its_parts() -> None:
     assert words("f\x02r\x02e\x02e new\x01\x7fest gift") == ["free", "newest", "new", "est", "gift"]
 
 
-def test_letters_that_pose_as_latin_are_read_as_both() -> None:
-    assert {"ьопцѕ", "bonus"} <= set(words("Ьопцѕ")) and {"bonus", "look-alike"} <= set(words("bօnսs"))
+def test_letters_that_pose_as_latin_are_latin_where_the_text_is() -> None:
+    assert words("bօnսs") == ["bonus", "look-alike"] and words("free сосоа") == ["free", "cocoa"]
+    assert words("он сам нас ждёт у дома в пять часов") == "он сам нас ждёт у дома в пять часов".split()
+    assert words("ꓝꓣꓰꓰ ꓐꓳꓠꓴꓢ") == ["free", "bonus"] and words("øre đak ıslak") == ["øre", "đak", "ıslak", "islak"]
     assert "pease" not in words("ᏢᏞᎬᎪᏚᎬ") and "please" in words("ᏢᏞᎬᎪᏚᎬ") and "password" in words("pa\u1dc4ssword")
 
 
