@@ -715,18 +715,34 @@ static void apply_tag(struct sheet *sheet, struct style *style, const struct sty
     set_colors(style, parent, color, background, true);
 }
 
+/* Returns what the declarations in a style attribute do. */
+static const struct effect *read_style_attribute(struct sheet *sheet, span text) {
+    if (is_empty(text))
+        return &NO_EFFECT;
+    uint64_t hash = hash_any_case(SECRET, text) % COUNT_OF(sheet->known);
+    if (!sheet->known[hash].effect || !is_same(sheet->known[hash].text, text)) {
+        struct effect *effect = arena_allocate(sheet->arena, 1, sizeof *effect);
+        *effect = read_effect(simplify(sheet->arena, copy_lower(sheet->arena, text)));
+        sheet->known[hash].text = text;
+        sheet->known[hash].effect = effect;
+    }
+    return sheet->known[hash].effect;
+}
+
 static struct style make_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *parent;
     style.flags &= ~(uint32_t)(CLIPS | IS_SMALL);
     apply_tag(sheet, &style, parent, tag, name, attributes);
-    span text = copy_lower(sheet->arena, value_of_attribute(attributes, A_STYLE));
-    struct effect own = read_effect(simplify(sheet->arena, text));
+    struct effect own = *read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
     set_colors(&style, parent, own.color, own.background, true);
     style.size = own.size ? size_in(parent, own.size) : style.size;
     style.opacity *= own.opacity;
     style.flags = (style.flags & ~(own.flags & HAS_LINES ? (uint32_t)HAS_LOW_LINES : 0)) | (own.flags & ~(uint32_t)HAS_LINES);
-    for (int time = 0; sheet->n_rules && time < 2; time++) /* twice, because the colors of a rule may join another's */
+    size_t n_pairs = style.n_pairs;
+    if (sheet->n_rules)
+        apply_all_rules(sheet, &style, parent, &own, name, attributes);
+    if (style.n_pairs != n_pairs) /* again, because the colors of a rule may join another's */
         apply_all_rules(sheet, &style, parent, &own, name, attributes);
     sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
     bool is_cut_off = (style.flags & (CLIPS | IS_SMALL)) == (CLIPS | IS_SMALL);

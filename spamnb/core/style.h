@@ -49,6 +49,7 @@ extern const struct style FIRST_STYLE, DOUBTFUL_STYLE;
 void style_begin(void);
 
 struct rule;
+struct effect;
 
 /* The rules of all sheets of a document. */
 struct sheet {
@@ -57,6 +58,10 @@ struct sheet {
     rgb link; /* the color of links */
     bool is_lost; /* any text may be hidden: a box is moved; or the sheets are too large, nest rules, or import others */
     struct rule *buckets[256]; /* by hash */
+    struct {
+        span text;
+        const struct effect *effect;
+    } known[64]; /* style attributes that were read, by hash, because the cells of a table repeat them */
     size_t n_rules, n_bytes, steps_left; /* n_bytes: of sheets; steps_left: until MAX_STEPS */
 };
 

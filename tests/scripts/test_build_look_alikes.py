@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from build_look_alikes import look_alikes
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_unicode() -> None:
     try:
         expected = look_alikes()
