@@ -49,6 +49,8 @@ static enum display display_of(const struct entity *part) {
         return display;
     if (is_same_any_case(part->filename, LITERAL("winmail.dat")))
         return AS_TNEF;
+    if (starts_with(part->body, LITERAL("JVBERi")) || starts_with(part->body, LITERAL("%PDF-"))) /* the first in base64 */
+        return AS_PDF;
     const uint8_t *dot = find_last(part->filename, '.');
     return dot ? display_of_type(span_between(dot, part->filename.end)) : AS_NOTHING;
 }

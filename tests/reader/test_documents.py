@@ -81,6 +81,13 @@ def test_text_and_links_of_an_attached_pdf_are_read(kind: str) -> None:
     assert {"invoice", "is overdue", "url:pay.example"} <= set(Reader().tokens(raw, doubtful=True))
 
 
+@needs_pypdf
+def test_a_pdf_is_known_by_its_first_bytes_and_the_beginning_of_a_long_page_is_read() -> None:
+    long = made([page(b"Your invoice") + b" q Q" * MAX_CONTENT_BYTES, b" q Q" * MAX_CONTENT_BYTES, page(b"is overdue")])
+    message = parse(mail(long, "application/octet-stream", "bill.bin"))
+    assert message.doubtful.split() == ["Your", "invoice", "is", "overdue"] and message.truncations == ("pdf",)
+
+
 def test_every_answer_can_be_read() -> None:
     longest = pdf.PdfText("😀" * MAX_CHARACTERS, ["😀" * pdf.MAX_LINK] * pdf.MAX_LINKS * MAX_PAGES, True)
     assert len(json.dumps(longest)) < pdf.MAX_ANSWER_BYTES
