@@ -22,6 +22,7 @@ from spamnb.learners.learner import NewMessage
 from spamnb.model.calibration import bins_by_class
 from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, describe_doubt, in_units, is_typical
+from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
 from spamnb.model.pooling import towards_prior
 from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
@@ -29,7 +30,9 @@ from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
-from spamnb.store.records import MessageRecord, delete_learned, put_learned, read_learned
+from spamnb.store.applying import apply
+from spamnb.store.hard_examples import pick_examples, read_examples
+from spamnb.store.records import read_learned
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import delete_message, store_message
 
@@ -506,18 +509,22 @@ class Classifier:
 
     def _add(self, messages: Sequence[_Labelled], taught_at: int | None) -> list[float]:
         """Add messages that the model has not learned, and return the trust in each label."""
-        noise, new = self.store.calibration().noise, []
+        new = []
         for label, message, classification in messages:
             q = self.trust(label, classification) if classification else 1.0
             new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q))
-        for each in new:
-            self.store.add(each.label, each.counted)
-        records = self.learner.learn(self.store, new, noise)
-        put_learned(self.store, zip((each.digest for each in new), records))
-        for (label, message, _), record in zip(messages, records):
-            self.store.count_scores(label, record.bins or {}, record.typicality, 1, judged=True)
+        digests = [each.digest for each in new]
+        examples = pick_examples(self.store, digests)
+        sums = self._look_up([each.rows for each in new], examples)
+        apply(self.store, self.learner.delta(self.store.combined, sums, new, dict(zip(digests, examples))))
+        for label, message, _ in messages:
             store_message(self.store, message.digest, label, message.raw, taught_at)
         return [each.trust for each in new]
+
+    def _look_up(self, messages: Sequence[Rows], examples: Sequence[HardExample]) -> Sums:
+        """Return the figures of the tokens of messages and of examples."""
+        hashes = [each.tokens.hashes for each in messages] + [each.hashes for each in examples]
+        return self.store.sums(np.concatenate([np.zeros(0, np.int64), *hashes]))
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
         """Remove one message from a class, also if other messages were learned after it.
@@ -546,17 +553,17 @@ class Classifier:
             self._subtract(read, learned)
         return True
 
-    def _subtract(self, message: ReadMessage, learned: MessageRecord) -> None:
+    def _subtract(self, message: ReadMessage, record: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
-        label, bins, counted = learned.label, learned.bins, message.row
-        typicality, is_judged = learned.typicality, bins is not None
-        self.learner.forget(self.store, learned, counted, message.digest)
-        self.store.add(label, counted, -1)
-        if bins is None:  # a message of training
-            scores, nats = _scores(label, self._classify_new([message]).get(message.digest))
-            bins, typicality = bins_by_class(scores), in_units(nats)
-        self.store.count_scores(label, bins, typicality, -1, is_judged)
-        delete_learned(self.store, message.digest)
+        model, rows = self.store.combined, message.row
+        lesson = self.learner.lesson(message.digest, rows, record, self._look_up([rows], ()))
+        apply(self.store, Delta.of(lesson).negative())
+        if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
+            examples = read_examples(self.store) if self.learner.is_hard(lesson) else []
+            apply(self.store, self.learner.refit(model, self._look_up([], examples), examples))
+            scores, nats = _scores(record.label, self._classify_new([message]).get(message.digest))
+            score = record._replace(bins=bins_by_class(scores), typicality=in_units(nats))
+            apply(self.store, Delta(scored=[score]).negative())
         delete_message(self.store, message.digest)
 
     def _classify_new(self, messages: list[ReadMessage]) -> dict[bytes, Classification]:

@@ -15,6 +15,7 @@ from spamnb.model import calibration
 from spamnb.model.class_counts import inverse_index
 from spamnb.model.correction import add_first_class
 from spamnb.model.decision import Loss, is_typical
+from spamnb.model.delta import MessageRecord
 from spamnb.model.newest import NoNewest, select_newest
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.tokens import CHUNK_TOKENS
@@ -23,7 +24,6 @@ from spamnb.store import hard_examples
 from spamnb.store.arrays import put_arrays
 from spamnb.store.buckets import VECTOR, Block
 from spamnb.store.cells import Cells
-from spamnb.store.records import MessageRecord
 from spamnb.store.snapshot import write_messages, write_sums
 from spamnb.store.store import Store
 
@@ -195,4 +195,4 @@ def _make_records(training_set: TrainingSet, correction: CorrectionFit | None) -
         chunk = slice(first, first + CHUNK_MESSAGES)
         contributions = repeat([]) if correction is None else add_first_class(correction.contributions[chunk]).tolist()
         for digest, label, contribution in zip(digests[chunk], labels[chunk].tolist(), contributions):
-            yield digest.tobytes(), MessageRecord(classes[label], None, contribution=dict(zip(classes, contribution)))
+            yield digest.tobytes(), MessageRecord(classes[label], False, contribution=dict(zip(classes, contribution)))

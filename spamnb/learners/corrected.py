@@ -11,7 +11,8 @@ because their contributions depend on this message.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,13 +31,13 @@ from spamnb.model.correction import (
     Problem,
     add_first_class,
 )
+from spamnb.model.delta import Delta, HardExample, Lesson, Sums
 from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows
-from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
-from spamnb.store import hard_examples
-from spamnb.store.hard_examples import HardExample
-from spamnb.store.records import MessageRecord, put_learned, read_learned
+from spamnb.store.buckets import find_sorted
+from spamnb.store.cells import WEIGHT
+from spamnb.store.state import State
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
@@ -118,112 +119,97 @@ class Corrected(Learner):
     def score(self, store: Store, rows: Rows) -> BatchScores:
         return self.naive_bayes.score(store, rows, offset_scale(len(store.totals().classes)))
 
-    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
+    def delta(
+        self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Mapping[bytes, HardExample]
+    ) -> Delta:
         """Fit the messages whose labels are trusted, and then, for each of them, one hard example again."""
-        records = super().learn(store, messages, noise)
-        indices = _select_trusted(store, messages)
-        examples = _make_examples(store, [messages[i] for i in indices])
-        fits = self._fit(store, examples, noise, LEARNING_PENALTY)
-        for i, example, (units, _) in zip(indices, examples, fits):
-            store.add_weights(example.hashes, units)
+        delta, trusted = super().delta(model, sums, messages, examples), _select_trusted(model, messages)
+        records, fitting = list(delta.scored), _Fitting(model, sums)
+        new = [fitting.make_example(messages[i]) for i in trusted]
+        fits = fitting.fit(new, LEARNING_PENALTY)
+        for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
-        picks = hard_examples.pick_examples(store, [example.digest for example in examples])
+        picks = [(i, examples[each.digest]) for i, each in zip(trusted, new) if each.digest in examples]
         # If several messages pick the same hard example, its change is recorded with the last of these messages.
-        index_of_pick = {pick.number: i for i, pick in zip(indices, picks)}
-        changes = self._refit(store, [*{pick.number: pick for pick in picks}.values()], noise)
+        index_of_pick = {pick.number: i for i, pick in picks}
+        classes = {*model.totals.classes, *(each.label for each in messages)}
+        changes = fitting.refit([*{pick.number: pick for _, pick in picks}.values()], classes)
         for number, units in changes.items():
             i = index_of_pick[number]
             records[i] = records[i]._replace(changes={**records[i].changes, number: units})
-        for example, (_, largest) in zip(examples, fits):
-            if largest >= HARD:
-                hard_examples.add_example(store, example)
-        return records
+        lessons = [lesson._replace(record=record) for lesson, record in zip(delta.lessons, records)]
+        hard = [example for example, (_, largest) in zip(new, fits) if largest >= HARD]
+        return Delta(lessons, records, changes, hard)
 
-    def forget(self, store: Store, learned: MessageRecord, counted: Rows, digest: bytes) -> None:
-        store.add_weights(TokenArray.of(counted.tokens).hashes, _negate(learned.contribution))
-        for number, units in learned.changes.items():
-            if example := hard_examples.read_example(store, number):
-                _add_units(store, example, _negate(units))
-        hard_examples.delete_example(store, digest)
-        largest = max(map(abs, learned.contribution.values()), default=0)
-        coefficient = largest * UNIT * np.sqrt(max(len(counted.tokens), 1))
-        is_training_message = learned.bins is None
-        if is_training_message and coefficient >= HARD:
-            self._refit(store, hard_examples.read_examples(store), store.calibration().noise)
+    def is_hard(self, lesson: Lesson) -> bool:
+        largest = max(map(abs, lesson.record.contribution.values()), default=0)
+        return bool(largest * UNIT * np.sqrt(max(len(lesson.rows.tokens), 1)) >= HARD)
 
-    def _refit(self, store: Store, examples: Sequence[HardExample], noise: float) -> dict[int, dict[str, int]]:
-        """Fit hard examples again; return the change of each contribution in units, by the example's number."""
-        classes = {*store.totals().classes}
-        examples = [each for each in examples if {*each.offsets} == classes]
-        changes = {}
-        for example, (units, largest) in zip(examples, self._fit(store, examples, noise, PENALTY)):
-            if largest >= TOLERANCE:
-                changes[example.number] = units
-                _add_units(store, example, units)
-        return changes
+    def refit(self, model: State, sums: Sums, examples: Sequence[HardExample]) -> Delta:
+        return Delta(changes=_Fitting(model, sums).refit(examples, {*model.totals.classes}))
 
-    def _fit(
-        self, store: Store, examples: Sequence[HardExample], noise: float, penalty: float
-    ) -> list[tuple[dict[str, int], float]]:
-        """Fit messages, which have scores of the same classes, without changing the contributions of other messages.
+
+class _Fitting:
+    """The weights of some tokens while contributions are fitted, one set of messages after another."""
+
+    def __init__(self, model: State, sums: Sums) -> None:
+        self._classes, self._noise, self._hashes = sums.classes, model.calibration.noise, sums.hashes
+        self._weights = sums.figures[WEIGHT].T.copy()  # (k, C)
+
+    def make_example(self, message: NewMessage) -> HardExample:
+        """Return a message as an example, with scores of naive Bayes alone."""
+        hashes = message.rows.tokens.hashes
+        weights = self._weights[find_sorted(self._hashes, hashes)]
+        correction = weights.sum(axis=0) * (UNIT / np.sqrt(max(len(hashes), 1)))
+        scores = [message.scores[name] for name in self._classes]
+        return HardExample(
+            message.digest, message.label, dict(zip(self._classes, (scores - correction).tolist())), hashes
+        )
+
+    def fit(self, examples: Sequence[HardExample], penalty: float) -> list[tuple[dict[str, int], float]]:
+        """Fit messages without changing the contributions of others, and add the changes to the weights.
 
         Return for each message the change of its contribution in units, by class, and the largest change of its
         coefficients in nats.
         """
         if not examples:
             return []
-        classes = sorted(examples[0].offsets)
-        tokens, columns = np.unique(np.concatenate([each.hashes for each in examples]), return_inverse=True)
+        columns = find_sorted(self._hashes, np.concatenate([each.hashes for each in examples]))
         ends = np.cumsum([len(each.hashes) for each in examples])
         problem = Problem.of(
-            np.append(0, ends[:-1]), ends, columns.astype(np.int32), len(tokens),
-            np.array([[each.offsets[name] for name in classes] for each in examples]),
-            np.array([classes.index(each.label) for each in examples]),
+            np.append(0, ends[:-1]), ends, columns.astype(np.int32), len(self._hashes),
+            np.array([[each.offsets[name] for name in self._classes] for each in examples]),
+            np.array([self._classes.index(each.label) for each in examples]),
         )  # fmt: skip
-        records = [read_learned(store, each.digest) for each in examples]
-        old_units = [[each.contribution.get(name, 0) if each else 0 for name in classes[1:]] for each in records]
-        contributions, weights = np.array(old_units), np.ascontiguousarray(store.weights(tokens, classes)[1:].T)
+        old = np.array([[each.contribution.get(name, 0) for name in self._classes[1:]] for each in examples], np.int64)
+        contributions, weights = old.copy(), np.ascontiguousarray(self._weights[:, 1:])
         visits = np.arange(len(examples))
-        problem.ascend(visits, noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE)
-        changes = contributions - old_units
-        units = (dict(zip(classes, each)) for each in add_first_class(changes).tolist())
+        problem.ascend(visits, self._noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE)
+        self._weights = add_first_class(weights)
+        changes = contributions - old
+        units = (dict(zip(self._classes, each)) for each in add_first_class(changes).tolist())
         return list(zip(units, problem.largest_coefficients(changes).tolist()))
 
+    def refit(self, examples: Sequence[HardExample], classes: Collection[str]) -> dict[int, dict[str, int]]:
+        """Fit the examples that have scores of all ``classes`` again; return the changes by the examples' numbers."""
+        examples = [each for each in examples if {*each.offsets} == classes]
+        fits = zip(examples, self.fit(examples, PENALTY))
+        return {example.number: units for example, (units, largest) in fits if largest >= TOLERANCE}
 
-def _select_trusted(store: Store, messages: Sequence[NewMessage]) -> list[int]:
+
+def _select_trusted(model: State, messages: Sequence[NewMessage]) -> list[int]:
     """Return the indices of messages with trusted labels; [] if most messages of a class have no score.
 
     A message that was learned while its class was the only one has no score, so it has no contribution. In a test 300
     good messages were learned before 300 spams. If all spams had contributions, 6 % of good mail was lost.
     """
-    state = store.combined
-    n_scored = state.histogram[state.nonempty_classes, 0].sum(axis=1)
-    if (n_scored < state.totals.documents / 2).any():
+    n_scored = dict(zip(model.totals.classes, model.histogram[model.nonempty_classes, 0].sum(axis=1).tolist()))
+    documents = Counter(dict(zip(model.totals.classes, model.totals.documents.tolist())))
+    documents.update({label: model.lesson_weight * n for label, n in Counter(each.label for each in messages).items()})
+    if any(n_scored.get(name, 0) < n / 2 for name, n in documents.items()):
         return []
-    return [i for i, each in enumerate(messages) if each.label in each.scores and each.trust >= DOUBTFUL]
-
-
-def _make_examples(store: Store, messages: Sequence[NewMessage]) -> list[HardExample]:
-    """Return the messages as examples, with scores of naive Bayes alone and with the hashes of their tokens."""
-    examples = []
-    for digest, label, counted, scores, *_ in messages:
-        hashes, classes = TokenArray.of(counted.tokens).hashes, sorted(scores)
-        correction = store.weights(hashes, classes).sum(axis=1) * (UNIT / np.sqrt(max(len(hashes), 1)))
-        offsets = {name: scores[name] - nats for name, nats in zip(classes, correction.tolist())}
-        examples.append(HardExample(digest, label, offsets, hashes))
-    return examples
-
-
-def _add_units(store: Store, example: HardExample, units: Mapping[str, int]) -> None:
-    """Add units, by class, to the contribution of a hard example."""
-    store.add_weights(example.hashes, units)
-    if learned := read_learned(store, example.digest):
-        contribution = {name: learned.contribution.get(name, 0) + n for name, n in units.items()}
-        put_learned(store, [(example.digest, learned._replace(contribution={**learned.contribution, **contribution}))])
-
-
-def _negate(units: Mapping[str, int]) -> dict[str, int]:
-    return {name: -n for name, n in units.items()}
+    classes = {*model.totals.classes}
+    return [i for i, each in enumerate(messages) if {*each.scores} == classes and each.trust >= DOUBTFUL]
 
 
 def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple[TrainingSet, Rows | None]:

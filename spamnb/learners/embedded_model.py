@@ -15,9 +15,10 @@ import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.learners.embeddings import embed, fit_embedding
-from spamnb.learners.learner import BatchScores, Fit, Learner, NewMessage
+from spamnb.learners.learner import BatchScores, Fit, Learner
 from spamnb.model import gaussian
 from spamnb.model.decision import log_ratios
+from spamnb.model.delta import Lesson, MessageRecord, Sums
 from spamnb.model.gaussian import Gaussians, QuadraticForm
 from spamnb.model.moments import Moments
 from spamnb.model.pooling import row_sums
@@ -25,8 +26,10 @@ from spamnb.model.priors import class_log_prior
 from spamnb.model.softmax import softmax
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
-from spamnb.store.arrays import put_arrays, read_arrays
-from spamnb.store.records import MessageRecord
+from spamnb.store.arrays import read_arrays
+from spamnb.store.buckets import find_sorted
+from spamnb.store.moments import name_arrays, read_moments
+from spamnb.store.state import DENSE_CLASSES
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
@@ -62,13 +65,13 @@ class EmbeddedModel(Learner):
             if inside.any():
                 others = whole.plus(Moments.of(x[inside], y[inside], len(classes), diagonal), -1)
                 scores[inside] = self._fit_classes(others, classes).joint(x[inside])
-        meta = {"dense_classes": list(classes)}
+        meta = {DENSE_CLASSES: list(classes)}
         return Fit(
             training_set,
             scores,
             N_FOLDS,
             typicality=log_ratios(scores),
-            arrays=_name_arrays(whole),
+            arrays=name_arrays(whole),
             vectors=vectors,
             meta=meta,
         )
@@ -77,8 +80,11 @@ class EmbeddedModel(Learner):
 
     def score(self, store: Store, rows: Rows) -> BatchScores:
         form, order = self._read_form(store)
-        model_rows, vectors = _look_up_vectors(store, rows, form.linear.shape[1])
-        weights = np.zeros((len(order), len(model_rows.ids)))
+        model_rows, vectors = _select_vectors(rows, store.vectors(rows.tokens.hashes))
+        width = form.linear.shape[1]
+        if len(vectors) and vectors.shape[1] != width:
+            raise Damaged(f"a vector in table tokens that does not have {width} numbers")
+        vectors, weights = vectors.reshape(-1, width), np.zeros((len(order), len(model_rows.ids)))
         for start, stop in pairwise(model_rows.indptr.tolist()):
             x, factors = embed(vectors[model_rows.ids[start:stop]], model_rows.counts[start:stop])
             # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. The weight of token j is s_j v_jᵀ(Qx + l): of the product
@@ -89,50 +95,19 @@ class EmbeddedModel(Learner):
         has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
         return BatchScores(model_rows, scores, weights, log_ratios(scores), has_evidence, lambda: softmax(scores))
 
-    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
-        names, sums = self._read_moments(store)
-        for message in messages:
-            if message.label not in names:
-                names = [*names, message.label]
-                sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
-            sums = sums.plus(_make_moments(store, message.counted, names.index(message.label), sums))
-        _write_moments(store, names, sums)
-        return super().learn(store, messages, noise)
-
-    def forget(self, store: Store, learned: MessageRecord, counted: Rows, digest: bytes) -> None:
-        (names, sums), label = self._read_moments(store), learned.label
-        if label not in names:
-            raise Damaged(f"dense_classes in table meta lack {label!r}")
-        sums = sums.plus(_make_moments(store, counted, names.index(label), sums), -1)
-        if label == names[-1] and not sums.documents[-1]:  # learning added this class, and its last message is gone
-            names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
-        _write_moments(store, names, sums)
+    def lesson(self, digest: bytes, rows: Rows, record: MessageRecord, sums: Sums) -> Lesson:
+        model_rows, vectors = _select_vectors(rows, sums.vectors[find_sorted(sums.hashes, rows.tokens.hashes)])
+        return Lesson(digest, rows, record, embed(vectors[model_rows.ids], model_rows.counts)[0])
 
     def _read_form(self, store: Store) -> tuple[QuadraticForm, list[int]]:
         """Return the quadratic form of the scores, and for each class of the store its row in the form's arrays."""
-        (names, sums), classes = self._read_moments(store), store.totals().classes
+        (names, sums), classes = read_moments(store), store.totals().classes
         if not set(names).issuperset(classes):
             raise Damaged("dense_classes in table meta lack a class")
         arrays = read_arrays(store)  # the same object until an array changes
         if self._cached_form is None or self._cached_form[0] is not arrays:  # invert covariances once, not per message
             self._cached_form = arrays, self._fit_classes(sums, names).quadratic_form()
         return self._cached_form[1], [names.index(name) for name in classes]
-
-    def _read_moments(self, store: Store) -> tuple[list[str], Moments]:
-        """Return the names of the classes, and their moments."""
-        names, arrays = store.meta().get("dense_classes"), read_arrays(store)
-        if names is None and not arrays:
-            raise SpamnbError(f"{store.path}: a {self.settings.model_type} model must be trained first")
-        if names is None or not _is_list_of_names(names):
-            raise Damaged("dense_classes in table meta are not a list of names")
-        width = (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]  # number of dimensions of the embedding
-        second = (width,) if self.settings.model_type == "gaussian" else (width, width)
-        shapes = {"dense_documents": (), "dense_first": (width,), "dense_second": second}
-        for name, dimensions in shapes.items():
-            array = arrays.get(name, np.zeros(0))
-            if array.shape != (len(names), *dimensions) or array.dtype.kind != "i":
-                raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
-        return names, Moments(*(arrays[f"dense_{name}"] for name in Moments._fields))
 
     def _fit_classes(self, sums: Moments, names: Sequence[str]) -> Gaussians:
         """Fit the classes to the moments. Raise SpamnbError if a covariance is singular."""
@@ -152,32 +127,9 @@ class EmbeddedModel(Learner):
         return Gaussians(class_log_prior(scatter.documents), scatter.mean, *covariances)
 
 
-def _make_moments(store: Store, message: Rows, label: int, sums: Moments) -> Moments:
-    """Return the moments of one message of class number ``label``, in the shapes of ``sums``."""
-    model_rows, vectors = _look_up_vectors(store, message, sums.first.shape[1])
-    x = embed(vectors[model_rows.ids], model_rows.counts)[0][None, :]
-    return Moments.of(x, np.array([label]), len(sums.documents), sums.second.ndim == 2)
-
-
-def _write_moments(store: Store, names: Sequence[str], sums: Moments) -> None:
-    put_arrays(store, _name_arrays(sums))
-    store.put_meta({"dense_classes": list(names)})
-
-
-def _name_arrays(sums: Moments) -> dict[str, np.ndarray]:
-    return {f"dense_{name}": values for name, values in sums._asdict().items()}
-
-
-def _look_up_vectors(store: Store, rows: Rows, width: int) -> tuple[Rows, np.ndarray]:
-    """Return packed rows over the k tokens that have a vector, ascending, and the vectors (k, width)."""
-    tokens, vectors = list(rows.tokens), store.vectors(rows.tokens.hashes)
+def _select_vectors(rows: Rows, vectors: np.ndarray) -> tuple[Rows, np.ndarray]:
+    """Return packed rows over the k tokens that have a vector, ascending, and the vectors (k, d)."""
+    tokens = list(rows.tokens)
     # Sorted, because the rounding of a sum depends on its order, and forgetting must subtract the same sum exactly.
     positions = np.array(sorted(np.flatnonzero(vectors.any(axis=1)).tolist(), key=tokens.__getitem__), np.intp)
-    if len(positions) and vectors.shape[1] != width:
-        raise Damaged(f"a vector in table tokens that does not have {width} numbers")
-    return rows.select(positions).sorted(), vectors[positions].reshape(-1, width)
-
-
-def _is_list_of_names(value: object) -> bool:
-    """Return whether a value of the model file is a list of different strings."""
-    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
+    return rows.select(positions).sorted(), vectors[positions]

@@ -1,4 +1,7 @@
-"""The interface of mail models: fit, score, learn, forget. The store adds up the counts for models of all kinds."""
+"""The interface of mail models: fit, score, and what a message adds.
+
+A learner writes nothing: training writes the fit, and ``apply`` of the store a delta.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ import numpy as np
 
 from spamnb.model.calibration import bins_by_class, histogram
 from spamnb.model.decision import KnownMail, in_units, sum_typicality
+from spamnb.model.delta import Delta, HardExample, Lesson, MessageRecord, Sums
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
-from spamnb.store.records import MessageRecord
+from spamnb.store.state import State
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # these imports would slow down the classification of one message
     from spamnb.model.training_set import TrainingSet
-    from spamnb.store.hard_examples import HardExample
 
 
 class BatchScores(NamedTuple):
@@ -62,7 +65,7 @@ class NewMessage(NamedTuple):
 
     digest: bytes
     label: str
-    counted: Rows
+    rows: Rows  # this message alone
     scores: Mapping[str, float]  # by class, in nats; empty if the model has fewer than two classes
     typicality: Mapping[str, float]  # by class, in nats; empty without ``scores``
     trust: float  # P(the label is right)
@@ -156,16 +159,28 @@ class Learner:
         """Score packed rows of n messages by a model that has a class."""
         raise NotImplementedError
 
-    def learn(self, store: Store, messages: Sequence[NewMessage], noise: float) -> list[MessageRecord]:
-        """Add messages to the parameters that are not counts, and return their records.
+    def delta(
+        self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Mapping[bytes, HardExample]
+    ) -> Delta:
+        """Return what messages add to the model, which has none of them.
 
-        The counts already include the messages. ``noise`` is the share of wrong labels from which the trust in the
-        labels was computed.
+        ``sums`` has the tokens of the messages and of the ``examples``: for each message, by its digest, the hard
+        example that is fitted again after it.
         """
-        return [
-            MessageRecord(message.label, bins_by_class(message.scores), in_units(message.typicality))
-            for message in messages
+        records = [
+            MessageRecord(each.label, True, bins_by_class(each.scores), in_units(each.typicality)) for each in messages
         ]
+        pairs = zip(messages, records)
+        return Delta([self.lesson(each.digest, each.rows, record, sums) for each, record in pairs], records)
 
-    def forget(self, store: Store, learned: MessageRecord, counted: Rows, digest: bytes) -> None:
-        """Subtract a message from the parameters that are not counts. The counts still include the message."""
+    def lesson(self, digest: bytes, rows: Rows, record: MessageRecord, sums: Sums) -> Lesson:
+        """Return what a message with this record adds, or has added, to the model."""
+        return Lesson(digest, rows, record, np.zeros(0))
+
+    def is_hard(self, lesson: Lesson) -> bool:
+        """Return whether the contributions of other messages depend on this one, if training fitted them together."""
+        return False
+
+    def refit(self, model: State, sums: Sums, examples: Sequence[HardExample]) -> Delta:
+        """Return the changes of hard examples by fitting them again; ``sums`` has their tokens."""
+        return Delta()

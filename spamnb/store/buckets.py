@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.model.delta import MAX_UNITS
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
-from spamnb.store.cells import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
+from spamnb.store.cells import DOCUMENTS, MAX_COUNT, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.database import Database
 
 # A column of cells: the token's place in the bucket, the class number, the messages of the class with the token, the

@@ -11,7 +11,6 @@ from spamnb.model.class_counts import ClassCounts, SparseRow
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # indices of ``Cells.figures``
 MAX_COUNT = (1 << 32) - 1  # of a count
-MAX_UNITS = (1 << 31) - 1  # of a weight
 MAX_FIGURES = 1 << 16  # token × class of a table with zeros: 1.5 MB, which fit the processor's cache
 
 

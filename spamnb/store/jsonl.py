@@ -13,6 +13,7 @@ import numpy as np
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.model.delta import MessageRecord, check_correction
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.shown_text import escape
@@ -20,7 +21,6 @@ from spamnb.store.arrays import parse_array
 from spamnb.store.buckets import MAX_TOKEN_BYTES, VECTOR, Block
 from spamnb.store.cells import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.database import MAX_SUM, int_up_to
-from spamnb.store.records import MessageRecord, check_correction
 from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.state import MAX_CLASSES, NOISE, TYPICALITY_SHAPE
 from spamnb.store.store import Store

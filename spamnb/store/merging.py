@@ -9,11 +9,11 @@ import numpy as np
 
 from spamnb.core.curve import BINS
 from spamnb.errors import SpamnbError
+from spamnb.model.delta import MessageRecord
 from spamnb.reader.tokens import merge_vocabularies
 from spamnb.settings import ORIGIN, Settings
 from spamnb.store.buckets import VECTOR, Block
 from spamnb.store.cells import Cells
-from spamnb.store.records import MessageRecord
 from spamnb.store.snapshot import Snapshot
 from spamnb.store.state import SHARED, TYPICALITY_SHAPE
 
@@ -37,7 +37,7 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
         classes = {**earlier, **learned.contribution}
         contribution = {name: earlier.get(name, 0) + learned.contribution.get(name, 0) for name in classes}
         # The sum has no hard examples, so it has no changes of hard examples.
-        messages[digest] = MessageRecord(learned.label, learned.bins, learned.typicality, contribution)
+        messages[digest] = learned._replace(contribution=contribution, changes={})
     return _sum(models, messages), repeated
 
 

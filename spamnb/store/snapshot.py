@@ -20,11 +20,12 @@ import numpy as np
 
 from spamnb.errors import ArgumentError, Damaged, ModelExists, Outdated, SpamnbError
 from spamnb.model.class_counts import ClassCounts
+from spamnb.model.delta import MessageRecord
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.store.arrays import put_arrays, read_arrays
 from spamnb.store.buckets import Block, check_texts, write_blocks
 from spamnb.store.cells import DOCUMENTS, OCCURRENCES
-from spamnb.store.records import MessageRecord, put_learned, read_all_learned
+from spamnb.store.records import put_learned, read_all_learned
 from spamnb.store.state import HISTOGRAM, NOISE, SIZE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, add_messages, read_stored_messages

@@ -15,6 +15,7 @@ from spamnb.model.calibration import Calibration
 from spamnb.model.calibration import fit as fit_calibration
 from spamnb.model.class_counts import ClassTotals
 from spamnb.model.decision import KnownMail
+from spamnb.settings import BAYES_MODELS
 from spamnb.store.cells import MAX_COUNT
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
 
@@ -24,12 +25,12 @@ MAX_META_CHARACTERS = 1 << 22  # of one of them: training from a pattern of a sh
 SIZE = "vocabulary_size"  # in table meta, the number of tokens
 NOISE = "label_noise"  # in table meta, the share of wrong labels
 SHARED = "shared_model"  # in table meta of a user's file, the path of the model that the file adds to
+DENSE_CLASSES = "dense_classes"  # in table meta of a model of vectors, the classes of its moments
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#learned-messages-of-a-user
 TYPICALITY_SHAPE = 2, len(KnownMail._fields)  # of a class: its own messages, and all others
 NO_TYPICALITY = np.zeros(TYPICALITY_SHAPE, HISTOGRAM)
-MAX_TYPICALITY = 1 << 40  # units of a message: some 10⁷ nats
 _MAX_PARAMETER = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
 
 
@@ -43,6 +44,7 @@ class State:
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and all others
     typicality: np.ndarray  # (C, 2, 3) KnownMail of each class, and of all others (model/decision.py)
     curves: np.ndarray | None  # (C, 3) slope, intercept and knee as written; None after a change
+    lesson_weight: int = 1  # messages as which each lesson counts; more in a user's file with a shared model
     cache: dict[str, Any] = field(default_factory=dict)  # arrays that were read in this state
 
     @classmethod
@@ -83,6 +85,11 @@ class State:
         """The numbers of the classes with messages, in the order of the class names."""
         names = sorted(name for name, number in self.class_ids.items() if self.sums[number, 0])
         return np.array([self.class_ids[name] for name in names], np.intp)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the tokens have vectors, and the classes moments."""
+        return self.meta.get("model_type") not in BAYES_MODELS
 
     @cached_property
     def totals(self) -> ClassTotals:
@@ -160,7 +167,7 @@ class State:
         typicality[numbers] += np.array((weight, weight, 1)) * self.typicality  # the weight makes no more arrive
         size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
         meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}
-        combined = State(meta, extended.class_ids, sums, histogram, typicality, None)
+        combined = State(meta, extended.class_ids, sums, histogram, typicality, None, weight)
         has_same_classes = combined.totals.classes == shared.totals.classes
         return replace(combined, curves=shared.fitted_curves) if has_same_classes else combined
 

@@ -32,13 +32,14 @@ from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.model.calibration import Calibration
 from spamnb.model.class_counts import ClassTotals, TokenCounts
+from spamnb.model.delta import MAX_UNITS, Sums
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.buckets import TABLE, Block, find_sorted, read_block, read_cells, read_vectors
-from spamnb.store.cells import DOCUMENTS, MAX_UNITS, OCCURRENCES, WEIGHT, Cells
+from spamnb.store.cells import DOCUMENTS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.state import HISTOGRAM, MAX_CLASSES, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, State
 from spamnb.store.token_table import TokenTable
@@ -377,6 +378,13 @@ class Store(Database):
             stored, vectors = read_vectors(self, hashes)
             zeros = np.zeros((1, vectors.shape[1]), vectors.dtype)
             return np.append(vectors, zeros, axis=0)[find_sorted(stored, hashes)]
+
+    def sums(self, hashes: np.ndarray) -> Sums:
+        """Return the figures of the tokens with these hashes, ascending by hash."""
+        with self.reading():
+            classes, hashes = self.combined.totals.classes, np.unique(hashes)
+            vectors = self.vectors(hashes) if self.state.has_vectors else np.zeros((len(hashes), 0))
+            return Sums(classes, hashes, self._read_figures(classes, hashes), vectors)
 
     def weights(self, hashes: np.ndarray, classes: Sequence[str]) -> np.ndarray:
         """Return the correction's weights (C, k), in units, of the tokens with these hashes in these classes."""

@@ -56,8 +56,12 @@ def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.Monk
     assert np.abs(warm - exact).mean() < 0.2 * moved
 
 
+@pytest.mark.parametrize("hard", [3, 300])
 @pytest.mark.parametrize("classes", [("ham", "spam"), ("ham", "list", "spam")])
-def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tuple[str, ...]) -> None:
+def test_what_was_learned_is_forgotten_line_for_line(
+    tmp_path: Path, classes: tuple[str, ...], hard: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spamnb.store.hard_examples.MAX_HARD", hard)  # 3: changed examples are no longer fitted
     messages = labelled(30, classes)
     train_file(tmp_path / "m", count_messages(messages[: 20 * len(classes)]), CORRECTED)
     before = export_lines(tmp_path / "m")

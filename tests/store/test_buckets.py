@@ -14,10 +14,11 @@ from mail import mail, make_counts, make_store
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.filter import Classifier
+from spamnb.model.delta import MAX_UNITS
 from spamnb.reader.tokens import TokenArray
 from spamnb.store import buckets
 from spamnb.store.buckets import LOWEST, Block, read_block, read_cells, read_vectors, rewrite, write_blocks
-from spamnb.store.cells import MAX_COUNT, MAX_UNITS, Cells
+from spamnb.store.cells import MAX_COUNT, Cells
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store

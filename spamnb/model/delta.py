@@ -1,0 +1,125 @@
+"""What a learned message adds to a model.
+
+A model is a sum over its messages. Learning applies a delta, forgetting applies its negative, and moving a message to
+another class applies both. A delta is data: who makes one reads no file, and who applies one computes no score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spamnb.core.curve import BINS
+from spamnb.reader.rows import Rows
+
+MAX_UNITS = (1 << 31) - 1  # of a weight, and of a contribution
+MAX_TYPICALITY = 1 << 40  # units of a message: some 10⁷ nats
+
+Units = Mapping[str, int]  # whole multiples of correction.UNIT by class, which sum to 0
+
+
+class MessageRecord(NamedTuple):
+    """How a message was learned: what it adds besides the counts of its tokens."""
+
+    label: str
+    is_lesson: bool  # whether it was classified and then learned; False for a message of training
+    bins: Mapping[str, int] = MappingProxyType({})  # by class, its bin in the calibration's histogram
+    typicality: Mapping[str, int] = MappingProxyType({})  # by class, in units (model/decision.py)
+    contribution: Units = MappingProxyType({})  # which is added to the weights of its tokens
+    # What learning the message added to the contributions of hard examples, by the number of the example.
+    changes: Mapping[int, Units] = MappingProxyType({})
+
+    def facts(self) -> dict[str, Any]:
+        """Return all fields but the class, for a row or a line of an export."""
+        contribution = {name: n for name, n in self.contribution.items() if n}
+        facts = {
+            "bins": dict(self.bins) if self.is_lesson else None,
+            "typicality": dict(self.typicality) or None,
+            "contribution": contribution or None,
+            "changes": dict(self.changes) or None,
+        }
+        return {name: fact for name, fact in facts.items() if fact is not None}
+
+    @classmethod
+    def of_facts(cls, label: str, facts: Any, classes: Collection[str]) -> MessageRecord:
+        """Make a record from the result of ``facts``; raise ValueError if it does not fit these classes."""
+        if type(facts) is not dict:
+            raise ValueError("facts that are not an object")
+        bins, contribution, changes = facts.get("bins", {}), facts.get("contribution", {}), facts.get("changes", {})
+        if type(bins) is not dict or not all(_is_whole(value, 0, BINS - 1) for value in bins.values()):
+            raise ValueError("bins that the calibration does not have")
+        typicality = facts.get("typicality", {})
+        if (
+            type(typicality) is not dict
+            or {*typicality} != {*bins}
+            or not all(_is_whole(value, -MAX_TYPICALITY, MAX_TYPICALITY) for value in typicality.values())
+        ):
+            raise ValueError("a typicality that does not fit the bins")
+        if type(changes) is not dict or not all(number.isdecimal() and len(number) < 19 for number in changes):
+            raise ValueError("changes that do not name hard examples")
+        for units in (contribution, *changes.values()):
+            check_correction(units, classes)
+        numbered = {int(number): units for number, units in changes.items()}
+        return cls(label, "bins" in facts, bins, typicality, contribution, numbered)
+
+
+def _is_whole(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+def check_correction(value: Any, classes: Collection[str]) -> None:
+    """Raise ValueError unless the value is {class: units} that a correction can add to the weight of a token."""
+    is_valid = type(value) is dict and {*value} <= {*classes}
+    if not is_valid or not all(_is_whole(n, -MAX_UNITS, MAX_UNITS) for n in value.values()) or sum(value.values()):
+        raise ValueError("units of a correction that are not whole numbers, are too large or do not sum to 0")
+
+
+class HardExample(NamedTuple):
+    """A message with a large coefficient (model/correction.py), which is fitted again when others are learned."""
+
+    digest: bytes
+    label: str
+    offsets: Mapping[str, float]  # of the correction, by class, in nats: scores by naive Bayes when it was learned
+    hashes: np.ndarray  # (k,) hashes of the tokens, which are all in the model
+    contribution: Units = MappingProxyType({})
+    number: int = 0  # of its row; 0 before it is stored
+
+
+class Sums(NamedTuple):
+    """The figures of k tokens in the C classes of a model."""
+
+    classes: tuple[str, ...]
+    hashes: np.ndarray  # (k,) ascending
+    figures: np.ndarray  # (3, C, k): documents, occurrences, weight
+    vectors: np.ndarray  # (k, d); d is 0 in models without vectors
+
+
+class Lesson(NamedTuple):
+    """A message with what it adds to a model besides its score."""
+
+    digest: bytes
+    rows: Rows  # this message alone, without doubtful tokens
+    record: MessageRecord
+    vector: np.ndarray  # (d,) in models of vectors; d is 0 in others, and if no token has a vector
+
+
+class Delta(NamedTuple):
+    """What messages add to a model, or what forgetting them takes away (``sign`` −1)."""
+
+    lessons: Sequence[Lesson] = ()  # counts, contributions, vectors
+    scored: Sequence[MessageRecord] = ()  # calibration and typicality
+    changes: Mapping[int, Units] = MappingProxyType({})  # of the contributions of hard examples, by their numbers
+    examples: Sequence[HardExample] = ()  # those of the lessons that are hard
+    sign: int = 1
+
+    @classmethod
+    def of(cls, lesson: Lesson) -> Delta:
+        """Return what one message added when it was learned."""
+        return cls([lesson], [lesson.record], lesson.record.changes)
+
+    def negative(self) -> Delta:
+        """Return the delta that takes this one away."""
+        return self._replace(sign=-self.sign)
