@@ -2,9 +2,10 @@
 
     python tests/reader/fuzzing.py --seconds 60 --seed 7
 
-Seeds are the messages of ``hostile.py`` and of its folder, and those below ``SPAMNB_CORPORA``, if it is set. Python
-answers the questions of the core as usual: charsets, characters, hosts, documents. Exit with 1 if the core accessed
-memory out of bounds, raised, or broke a promise; the message is then in ``failed-message``.
+Seeds are the messages of ``hostile.py`` and of its folder, those below ``SPAMNB_CORPORA``, if it is set, and those of the
+grammars in ``structures.py`` and ``pages.py``. Python answers the questions of the core as usual: charsets, characters,
+hosts, documents. Exit with 1 if the core accessed memory out of bounds, raised, or broke a promise; the message is then
+in ``failed-message``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
 from hostile import NAMES, hostile, made  # noqa: E402
+from pages import declarations, made_page, sheet  # noqa: E402
+from structures import Structures  # noqa: E402
 
 FLAGS = "-std=c11 -O1 -g -shared -fPIC -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra".split()
 MAX_SEEDS, MAX_SEED_BYTES = 1000, 40_000
@@ -111,13 +114,20 @@ def meaningful(rng: random.Random) -> bytes:
         f"\n{rng.choice(FIELDS)}: x", f"\nContent-Type: {rng.choice(TYPES)}; charset={charset}",
         f"=?{charset}?{rng.choice('qb')}?=E9=C3abcd?=", f"\nContent-Transfer-Encoding: {rng.choice(ENCODINGS)}",
         f"<meta charset={charset}>", f"<{rng.choice(TAGS)} {rng.choice(ATTRIBUTES)}=x>", f"</{rng.choice(TAGS)}>",
+        f"<{rng.choice(TAGS)} style='{declarations(rng)}'>", sheet(rng),
         chr(rng.randrange(0xD800)), f"http://{chr(rng.randrange(0xE000, 0x110000))}.example",
     ]).encode()  # fmt: skip
 
 
 def mutated(rng: random.Random, messages: list[bytes]) -> bytes:
-    """One of the messages, spoilt."""
-    raw = rng.choice(messages)
+    """One of the messages, or one that grammars of structures or pages make, spoilt."""
+    match rng.randrange(10):
+        case 0:
+            raw = Structures(rng.randrange(1 << 30)).message()
+        case 1:
+            raw = b"Content-Type: text/html\n\n" + "<p>x".join([made_page(rng) for _ in range(4)]).encode()
+        case _:
+            raw = rng.choice(messages)
     for _ in range(rng.randint(1, 12)):
         at, length = rng.randrange(len(raw) + 1), rng.randrange(40)
         match rng.randrange(6):
