@@ -10,7 +10,6 @@ enum {
     MAX_OPEN_ELEMENTS = 512, /* nested deeper, elements are not opened, as in browsers */
     MAX_NODES = 1 << 17, /* of a document: this many take 8 MB; ordinary mail: 3,544 */
     MAX_FORMATTING = 64, /* formatting elements that may be opened again; ordinary mail: 16 */
-    MAX_URLS = 1000, /* of a message; ordinary mail: 312. 1 MB of links would have 30,000 tokens of hosts */
     MAX_WRAPPERS = 8, /* formatting elements that end in one open block; then its text is doubtful */
     MAX_FRAMES = 1000, /* pages in a page; ordinary mail: 0 */
     MAX_PIECES = 1 << 17, /* pieces of a document: this many take 5 MB; ordinary mail: 7,149 */
@@ -624,19 +623,6 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
     }
 }
 
-/* Adds a URL. After MAX_URLS, the URL replaces another one of the second half, so that both the first and the last URLs
- * of a message are read. */
-static void add_url(struct document *d, span url) {
-    struct message *message = &d->reader->message;
-    span_list *urls = &message->links;
-    if (is_empty(url))
-        return;
-    if (urls->count == MAX_URLS)
-        message->truncations |= TRUNCATED_LINKS;
-    size_t replaced = MAX_URLS / 2 + message->n_tags % (MAX_URLS / 2);
-    *(urls->count < MAX_URLS ? LIST_ADD(d->arena, urls) : &urls->items[replaced]) = strip(url);
-}
-
 /* Adds the URL of a meta refresh, "0; url=...", if its value has a URL. */
 static void add_refresh(struct document *d, span value) {
     const uint8_t *begin = find_any_case(first_bytes(value, MAX_META), LITERAL("url"));
@@ -645,7 +631,7 @@ static void add_refresh(struct document *d, span value) {
         return;
     url = strip(skip_bytes(url, 1));
     bool is_quoted = !is_empty(url) && (*url.at == '"' || *url.at == '\'');
-    add_url(d, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
+    add_link(d->reader, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
 }
 
 static void add_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
@@ -653,7 +639,7 @@ static void add_urls(struct document *d, unsigned tag, const struct attributes *
         enum attribute which = (enum attribute)__builtin_ctz(left);
         bool is_link = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
         if (which == A_HREF ? is_link : which != A_SRC || tag != TAG_SCRIPT)
-            add_url(d, attributes->values[which]);
+            add_link(d->reader, attributes->values[which]);
     }
     span content = value_of_attribute(attributes, A_CONTENT);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))

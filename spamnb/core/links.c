@@ -4,7 +4,10 @@
 
 #include <arpa/inet.h>
 
-enum { MAX_SCHEME = 31 }; /* bytes; the longest in ordinary mail has 16 */
+enum {
+    MAX_SCHEME = 31, /* bytes; the longest in ordinary mail has 16 */
+    MAX_URLS = 1000, /* of a message; ordinary mail: 312. 1 MB of links would have 30,000 tokens of hosts */
+};
 
 static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
@@ -85,6 +88,32 @@ static span remove_spaces(struct arena *arena, span url) {
         if (*url.at > ' ')
             put_byte(&writer, *url.at);
     return writer_close(&writer);
+}
+
+void add_link(struct reader *reader, span url) {
+    struct message *message = &reader->message;
+    span_list *urls = &message->links;
+    if (is_empty(url))
+        return;
+    if (urls->count == MAX_URLS)
+        message->truncations |= TRUNCATED_LINKS;
+    size_t replaced = MAX_URLS / 2 + message->n_links++ % (MAX_URLS / 2);
+    *(urls->count < MAX_URLS ? LIST_ADD(&reader->arena, urls) : &urls->items[replaced]) = strip(url);
+}
+
+void find_links(struct reader *reader, span text) {
+    for (const uint8_t *at; (at = find(text, LITERAL("://")));) {
+        span url = span_between(at, at + 3);
+        while (url.at > text.at && is_letter(url.at[-1]))
+            url.at--;
+        while (url.end < text.end && *url.end > ' ' && !strchr("<>\"", *url.end))
+            url.end++;
+        text.at = url.end;
+        while (url.end > at + 3 && strchr(".,;:!?'*_)]}", url.end[-1])) /* of the sentence around it */
+            url.end--;
+        if (url.at < at && url.end > at + 3)
+            add_link(reader, url);
+    }
 }
 
 void add_links(struct reader *reader) {

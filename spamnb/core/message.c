@@ -65,7 +65,10 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
     if (!is_empty(rest))
         add_text(reader, decode_text(reader, rest, LITERAL("")), true);
     if (!is_html) {
-        add_text(reader, unfold(arena, leaf, convert_line_ends(arena, text)), is_doubtful);
+        text = unfold(arena, leaf, convert_line_ends(arena, text));
+        add_text(reader, text, is_doubtful);
+        if (!is_doubtful)
+            find_links(reader, text);
         return;
     }
     span_list *frames = &reader->message.frames;

@@ -71,7 +71,7 @@ struct message {
     struct document *document; /* the page that is read; NULL before the first one */
     bool tags[N_TAGS]; /* by tag: whether the message's HTML has it */
     uint32_t truncations;
-    size_t n_tags; /* number of tags in all pages */
+    size_t n_tags, n_links; /* numbers of tags in all pages, and of links with those that were replaced */
     size_t bytes_left[2]; /* of plain texts, and of doubtful texts, until MAX_TEXT */
     size_t questions_left, tokens_left; /* until MAX_QUESTIONS, MAX_TOKENS */
     entity_list leaves; /* all parts except multiparts, in the order of read_leaves */
@@ -247,6 +247,11 @@ void add_host(struct reader *reader, span prefix, span host);
 
 /* ---- links.c, evidence.c: tokens of links, header fields, parts and structure ---- */
 
+/* Adds a URL to the message's links. After MAX_URLS, it replaces another one of the second half, so that the first and
+ * the last URLs of a message are read. */
+void add_link(struct reader *reader, span url);
+/* Adds the URLs in a plain text, of which mail readers make links. */
+void find_links(struct reader *reader, span text);
 /* Counts the hosts of the message's links. */
 void add_links(struct reader *reader);
 /* Sorts rules into buckets for header_rule_of; the rules of a bucket keep their order. */

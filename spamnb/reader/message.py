@@ -26,7 +26,7 @@ class Message(NamedTuple):
 
     headers: (name as written, decoded value) of the header fields in order
     texts: text that is shown plainly, one per text part
-    links: URLs of the HTML parts, their images and forms included, and of PDF documents
+    links: URLs of the HTML parts, their images and forms included, of plain texts and of PDF documents
     doubtful: text that a mail reader may hide, and text of attachments and documents
     attachments: (name of the file, content type) of the parts that are files
     truncations: names of ``TRUNCATIONS``: the parts that were not read because a bound was reached

@@ -2,10 +2,10 @@
 
     python tests/reader/fuzzing.py --seconds 60 --seed 7
 
-Seeds are the messages of ``hostile.py`` and of its folder, those below ``SPAMNB_CORPORA``, if it is set, and those of the
-grammars in ``structures.py`` and ``pages.py``. Python answers the questions of the core as usual: charsets, characters,
-hosts, documents. Exit with 1 if the core accessed memory out of bounds, raised, or broke a promise; the message is then
-in ``failed-message``.
+Seeds are the messages of ``hostile.py`` and of its folder, those below ``SPAMNB_CORPORA``, if it is set, and those of
+the grammars in ``structures.py`` and ``pages.py``. Python answers the questions of the core as usual: charsets,
+characters, hosts, documents. Exit with 1 if the core accessed memory out of bounds, raised, or broke a promise; the
+message is then in ``failed-message``.
 """
 
 from __future__ import annotations

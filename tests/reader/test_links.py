@@ -158,3 +158,19 @@ U = "http://a.example/b"
 )  # fmt: skip
 def test_urls_of_tags_are_links(tag: str) -> None:
     assert parse(page(f"{tag}x")).links == (U,)
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("See http://a.example/b?c=d. Or (https://b.example), <ftp://c.example>",
+         ("http://a.example/b?c=d", "https://b.example", "ftp://c.example")),
+        ("\"http://a.example/\" x://", ("http://a.example/",)), ("://", ()), ("nothing: // here", ()),
+    ],
+)  # fmt: skip
+def test_addresses_in_plain_text_are_links(text: str, links: tuple[str, ...]) -> None:
+    raw = b"Content-Type: text/plain\n\n" + text.encode()
+    assert parse(raw).links == links
+    assert {f"url:{link.split('/')[2]}" for link in links if "/" in link} <= set(READER.tokens(raw))
+    alternative = b"Content-Type: multipart/alternative; boundary=b\n\n--b\n" + raw
+    assert parse(alternative + b"\n--b\nContent-Type: text/html\n\n<p>x\n--b--\n").links == ()
