@@ -21,7 +21,7 @@ from spamnb.learners import learner_for
 from spamnb.learners.learner import NewMessage
 from spamnb.model.calibration import bins_by_class
 from spamnb.model.classification import Classification, Evidence
-from spamnb.model.decision import UNSURE, Loss, describe_doubt, in_units, is_typical
+from spamnb.model.decision import UNSURE, Loss, bin_typicality, describe_doubt, is_typical
 from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
 from spamnb.model.pooling import towards_prior
 from spamnb.model.trust import trust
@@ -321,8 +321,8 @@ class Classifier:
         probabilities = towards_prior(calibrated, totals.documents, batch.kept_shares)
         is_like_spam, typicality = np.ones(n, bool), np.zeros(n)
         if (spam_column := self.settings.spam_column(classes)) is not None:
-            typicality, known = batch.typicality[:, spam_column], self.store.typicality()[spam_column]
-            is_like_spam = is_typical(typicality, known, batch.kept_shares, loss.cost)
+            typicality = batch.typicality[:, spam_column]
+            is_like_spam = is_typical(typicality, self.store.typicality(), totals.documents, spam_column, loss.cost)
         is_whole = ~has_unread_parts(rows.truncations)
         likely = loss.verdicts(classes, probabilities, spam)
         verdicts = loss.verdicts(classes, probabilities, spam, is_like_spam, is_whole)
@@ -561,8 +561,8 @@ class Classifier:
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
             examples = read_examples(self.store) if self.learner.is_hard(lesson) else []
             apply(self.store, self.learner.refit(model, self._look_up([], examples), examples))
-            scores, nats = _scores(record.label, self._classify_new([message]).get(message.digest))
-            score = record._replace(bins=bins_by_class(scores), typicality=in_units(nats))
+            scores, typicality = _scores(record.label, self._classify_new([message]).get(message.digest))
+            score = record._replace(bins=bins_by_class(scores), typicality=bin_typicality(typicality))
             apply(self.store, Delta(scored=[score]).negative())
         delete_message(self.store, message.digest)
 
@@ -580,12 +580,11 @@ def _without_doubt(label: str, message: ReadMessage, classification: Classificat
 
 
 def _scores(label: str, classification: Classification | None) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the scores and the typicality of a message by class.
+    """Return the scores of a message by class, and its typicality of class ``label``.
 
     Both are empty with fewer than two classes, or if class ``label`` is new.
     """
     if classification is None or label not in classification.probabilities or len(classification.probabilities) < 2:
         return {}, {}
-    figures = classification.scores.tolist(), classification.typicality
-    scores, typicality = (dict(zip(classification.probabilities, values)) for values in figures)
-    return scores, typicality
+    scores = dict(zip(classification.probabilities, classification.scores.tolist()))
+    return scores, {label: classification.typicality[[*scores].index(label)]}

@@ -123,7 +123,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     def classify(scores: np.ndarray, typicality: np.ndarray) -> tuple[np.ndarray, list[str]]:
         p, loss, is_like_spam = curves.probabilities(scores), Loss.of(settings), np.ones(len(scores), bool)
         if column is not None:
-            is_like_spam = is_typical(typicality[:, column], known[column], np.ones(len(scores)), loss.cost)
+            is_like_spam = is_typical(typicality[:, column], known, documents, column, loss.cost)
         return p, loss.verdicts(classes, p, settings.spam, is_like_spam)
 
     newest = None

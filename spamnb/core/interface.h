@@ -163,9 +163,7 @@ struct score_model {
  * labels: the class of each message. The model has learned the messages, each is scored by the model without it, and
  *     the group of a token is -1 if no other message has it. NULL: the model has not learned the messages
  * scores: for each message a row of all classes, in nats
- * typicality: for each message a row of all classes, how much likelier its words are in the class than in mail of any
- *     class, in nats: the weighted sum of their log-likelihoods less the log of the classes' mean likelihood; with
- *     is_sum the mean, because a sum would depend on the length
+ * typicality: for each message a row of all classes, the mean of P(class | word) over its words; 0 without words
  * votes: for each message how much evidence the model has; 0 if it has none of the tokens
  * weights: for each cell a row of all classes, its part of the scores; NULL: not wanted. Zeros before the call
  * correction_weights: as weights, the part of the correction

@@ -13,7 +13,7 @@ struct known_token {
 /* Memory for one message: its tokens, a row of log-likelihoods for each of them, numbers of groups and of classes. */
 struct scratch {
     struct known_token *tokens;
-    double *log_likelihoods, *group_weights, *shares, *log_totals;
+    double *log_likelihoods, *group_weights, *shares, *per_class;
 };
 
 static size_t longest_row(const struct score_rows *rows) {
@@ -78,7 +78,7 @@ static size_t compute_likelihoods(const struct score_model *model, const struct 
         vocabulary_size -= (int64_t)(*length - n);
     for (size_t k = 0; k < classes; k++) {
         int64_t others = model->totals[k] - (k == label) * total;
-        scratch->log_totals[k] = log((double)others + model->alpha * (double)vocabulary_size);
+        scratch->per_class[k] = log((double)others + model->alpha * (double)vocabulary_size);
     }
     for (size_t c = 0; c < n; c++) {
         const struct known_token *token = &scratch->tokens[c];
@@ -88,7 +88,7 @@ static size_t compute_likelihoods(const struct score_model *model, const struct 
             log_likelihoods[k] = log_of_count(model, count);
             log_likelihoods[k] -= model->event_model == BERNOULLI_MODEL
                                       ? log_of_count(model, model->documents[k] - own - count)
-                                      : scratch->log_totals[k];
+                                      : scratch->per_class[k];
         }
     }
     return n;
@@ -126,36 +126,29 @@ static double compute_weights(const struct score_model *model, size_t n, double 
     return votes;
 }
 
-/* Returns the logarithm of the mean likelihood of a token in all classes. */
-static inline double log_mean_likelihood(const double *log_likelihoods, size_t classes) {
-    double top = log_likelihoods[0], total = 0.0;
-    for (size_t k = 1; k < classes; k++)
-        if (log_likelihoods[k] > top)
-            top = log_likelihoods[k];
-    for (size_t k = 0; k < classes; k++)
-        total += exp(log_likelihoods[k] - top);
-    return top + log(total / (double)classes);
-}
-
-/* Writes how typical message i, which has n known tokens, is of each class. */
+/* Writes how typical message i, which has n known tokens, is of each class: the mean of P(class | word). */
 static void compute_typicality(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
                                const struct scratch *scratch) {
-    size_t classes = model->n_classes;
-    double *typicality = rows->typicality + i * classes, total = model->is_sum ? 0.0 : 1.0;
+    size_t classes = model->n_classes, words = 0;
+    double *typicality = rows->typicality + i * classes;
     for (size_t k = 0; k < classes; k++)
         typicality[k] = 0.0;
     for (size_t c = 0; c < n; c++) {
         const double *log_likelihoods = scratch->log_likelihoods + c * classes;
-        double background, weight = scratch->tokens[c].weight;
+        double top = log_likelihoods[0], total = 0.0;
         if (scratch->tokens[c].group >= model->n_word_groups)
             continue;
-        background = log_mean_likelihood(log_likelihoods, classes);
-        total += model->is_sum ? weight : 0.0; /* a mean over tokens: a sum would depend on the length */
+        words++;
+        for (size_t k = 1; k < classes; k++)
+            if (log_likelihoods[k] > top)
+                top = log_likelihoods[k];
         for (size_t k = 0; k < classes; k++)
-            typicality[k] += weight * (log_likelihoods[k] - background);
+            total += scratch->per_class[k] = exp(log_likelihoods[k] - top);
+        for (size_t k = 0; k < classes; k++)
+            typicality[k] += scratch->per_class[k] / total;
     }
-    for (size_t k = 0; k < classes && total > 0; k++)
-        typicality[k] /= total;
+    for (size_t k = 0; k < classes && words > 0; k++)
+        typicality[k] /= (double)words;
 }
 
 /* Adds the evidence of n tokens to the scores of message i. length: the number of its plain tokens. */
@@ -211,8 +204,8 @@ static void add_doubtful_evidence(const struct score_model *model, const struct 
         double added = excess(model, scratch->log_likelihoods + c * classes) * token->weight * model->scale, correction = 0.0;
         if (model->corrections) {
             for (size_t k = 0; k < classes; k++)
-                scratch->log_totals[k] = (double)model->corrections[token->id * classes + k];
-            correction = excess(model, scratch->log_totals) * nats;
+                scratch->per_class[k] = (double)model->corrections[token->id * classes + k];
+            correction = excess(model, scratch->per_class) * nats;
         }
         if (added + correction <= 0)
             continue;
@@ -232,7 +225,7 @@ bool score_messages(const struct score_model *model, const struct score_rows *ro
         struct scratch scratch = {.tokens = tokens, .log_likelihoods = numbers};
         scratch.group_weights = scratch.log_likelihoods + longest * classes;
         scratch.shares = scratch.group_weights + model->n_groups;
-        scratch.log_totals = scratch.shares + model->n_groups;
+        scratch.per_class = scratch.shares + model->n_groups;
         for (size_t i = 0; i < rows->n_messages; i++) {
             const double *intercepts = model->intercepts + (rows->labels ? (size_t)rows->labels[i] * classes : 0);
             for (size_t k = 0; k < classes; k++)

@@ -18,7 +18,7 @@ class Scores(NamedTuple):
     """Scores of n messages for C classes. A score is an intercept and the sum of the weights of the tokens."""
 
     scores: np.ndarray  # (n, C) in nats
-    typicality: np.ndarray  # (n, C) how typical each message is of each class (model/decision.py), in nats
+    typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
     votes: np.ndarray  # (n,) how much evidence the model has; 0 if it has none of the tokens
     weights: np.ndarray  # (nnz, C) of each token of each message, in nats; (0, C) if they are not wanted
     corrections: np.ndarray | None  # as ``weights``, the part that corrects naive Bayes

@@ -17,7 +17,6 @@ from spamnb.errors import Damaged, SpamnbError
 from spamnb.learners.embeddings import embed, fit_embedding
 from spamnb.learners.learner import BatchScores, Fit, Learner
 from spamnb.model import gaussian
-from spamnb.model.decision import log_ratios
 from spamnb.model.delta import Lesson, MessageRecord, Sums
 from spamnb.model.gaussian import Gaussians, QuadraticForm
 from spamnb.model.moments import Moments
@@ -70,7 +69,7 @@ class EmbeddedModel(Learner):
             training_set,
             scores,
             N_FOLDS,
-            typicality=log_ratios(scores),
+            typicality=softmax(scores),
             arrays=name_arrays(whole),
             vectors=vectors,
             meta=meta,
@@ -93,7 +92,7 @@ class EmbeddedModel(Learner):
             weights[:, start:stop] = gradient @ (factors[:, None] * vectors[model_rows.ids[start:stop]]).T
         scores = row_sums(weights, model_rows.indptr).T + form.constant[order]
         has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
-        return BatchScores(model_rows, scores, weights, log_ratios(scores), has_evidence, lambda: softmax(scores))
+        return BatchScores(model_rows, scores, weights, softmax(scores), has_evidence, lambda: softmax(scores))
 
     def lesson(self, digest: bytes, rows: Rows, record: MessageRecord, sums: Sums) -> Lesson:
         model_rows, vectors = _select_vectors(rows, sums.vectors[find_sorted(sums.hashes, rows.tokens.hashes)])

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from spamnb.model.calibration import bins_by_class, histogram
-from spamnb.model.decision import KnownMail, in_units, sum_typicality
+from spamnb.model.decision import TYPICALITY_BINS, bin_typicality, sum_typicality
 from spamnb.model.delta import Delta, HardExample, Lesson, MessageRecord, Sums
+from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store.state import State
@@ -28,7 +29,7 @@ class BatchScores(NamedTuple):
     rows: Rows
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
-    typicality: np.ndarray  # (n, C) how typical each message is of each class (model/decision.py), in nats
+    typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
     kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
     uncalibrated: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
@@ -67,7 +68,7 @@ class NewMessage(NamedTuple):
     label: str
     rows: Rows  # this message alone
     scores: Mapping[str, float]  # by class, in nats; empty if the model has fewer than two classes
-    typicality: Mapping[str, float]  # by class, in nats; empty without ``scores``
+    typicality: Mapping[str, float]  # of its class, 0 to 1; empty without ``scores``
     trust: float  # P(the label is right)
 
 
@@ -75,7 +76,7 @@ class LeftOut(NamedTuple):
     """Messages that were scored by a model without them."""
 
     scores: np.ndarray  # (n, C) in nats; (0, C) if there is one class only
-    typicality: np.ndarray  # (n, C) how typical each message is of each class (model/decision.py), in nats
+    typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
 
 
 class CorrectionFit(NamedTuple):
@@ -92,7 +93,7 @@ class NewestScores(NamedTuple):
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     rows: np.ndarray  # (m,) numbers of these messages among those of the training set
     scores: np.ndarray  # (m, C) nats
-    typicality: np.ndarray  # (m, C) nats
+    typicality: np.ndarray  # (m, C)
 
 
 class Fit(NamedTuple):
@@ -107,7 +108,7 @@ class Fit(NamedTuple):
     noise: float = 0.0  # estimated share of wrong labels
     doubtful: Rows | None = None  # messages whose labels are not trusted, over the same tokens
     by_learned: LeftOut | None = None  # ``doubtful`` by a model of the learned messages
-    typicality: np.ndarray | None = None  # (n, C) of the messages, in nats; None without scores
+    typicality: np.ndarray | None = None  # (n, C) of the messages; None without scores
     newest: NewestScores | None = None
     no_newest: str = ""  # why there is no ``newest``
     correction: CorrectionFit | None = None
@@ -132,9 +133,9 @@ class Fit(NamedTuple):
         return histogram(scores, self.labels)
 
     def known_typicality(self) -> np.ndarray:
-        """Return the sums (C, 2, 3) of the messages' typicality (model/decision.py)."""
+        """Return the known mail (C, 1 + TYPICALITY_BINS) that the messages are (model/decision.py)."""
         if self.typicality is None:
-            return np.zeros((self.scores.shape[1], 2, len(KnownMail._fields)), np.int64)
+            return np.zeros((self.scores.shape[1], 1 + TYPICALITY_BINS), np.int64)
         return sum_typicality(self.typicality, self.labels)
 
 
@@ -168,7 +169,13 @@ class Learner:
         example that is fitted again after it.
         """
         records = [
-            MessageRecord(each.label, True, bins_by_class(each.scores), in_units(each.typicality)) for each in messages
+            MessageRecord(
+                each.label,
+                True,
+                bins_by_class(each.scores),
+                bin_typicality(each.typicality) if each.trust >= DOUBTFUL else {},
+            )
+            for each in messages
         ]
         pairs = zip(messages, records)
         return Delta([self.lesson(each.digest, each.rows, record, sums) for each, record in pairs], records)

@@ -68,8 +68,7 @@ class Classification(NamedTuple):
     threshold : float
         The log-odds of spam above which the verdict is spam, in nats.
     typicality : tuple of float
-        How typical the message is of each class, in nats: the mean log-likelihood ratio of its tokens against mail of
-        any class.
+        How typical the message is of each class, 0 to 1: the mean of P(class | word) over its words.
     sender : Evidence or None
         The entry of the people file for the sender, and its weight. None if the sender is not in the file.
     has_doubtful_text : bool

@@ -6,29 +6,28 @@ the verdict is spam if p(spam) > max(λ/(1+λ), 1 − u/λ). Without a class of 
 
 P(c|x) is calibrated on mail like the mail learned. Good mail of a kind that was never learned has none of the evidence
 of good mail, so it falls between the two classes, where P(spam) may be anything. A message is therefore called spam
-only if it is also typical of the spam that the model knows (Dubuisson and Masson, "A statistical decision rule with
-incomplete knowledge about classes", Pattern Recognition 26, 1993: a reject of what is far from all classes beside the
-reject of what is between them). The typicality of message x for spam is
+only if it is also typical of the spam that the model knows. How typical message x is of class c is the mean over its
+words of what each of them says alone:
 
-    t(x) = Σ_j v_j [log p(j | spam) − log mean_c p(j | c)]  nats        v_j: the weight of word j (pooling.py)
+    t(x) = (1/n) Σ_j P(c | j),   P(c | j) = p(j|c) / Σ_k p(j|k)
 
-a log-likelihood ratio against a universal background, mail of any class (Reynolds, Quatieri and Dunn, "Speaker
-verification using adapted Gaussian mixture models", Digital Signal Processing 10, 2000). A token that good mail lacks
-adds at most log 2, because no evidence for good mail is not evidence for spam; a token of good mail subtracts without
-bound. Only words count, because headers and structure say how a message was sent, and words what it is. Means over
-left-out messages, S of spam and G of good mail, place a message: a(x) = (t(x) − G) / (S − G).
+A word that good mail has, too, counts against spam however much the other words say for it, so t tells lost good mail
+from spam where the score, a weighted sum, does not. Only words count, because headers and structure say how a message
+was sent, and words what it is. The share of known spam, each message left out of the model, that is no more typical is
+the p-value of conformal prediction (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005):
 
-Beside the known classes there is good mail of kinds never seen, a share ε of good mail. Nothing is known of it, so its
-places are spread evenly from G to S, with density 1. Spam has Laplace's distribution around S, with density
-exp(−|1 − a|/κ) / 2κ. Calling a message spam costs less than letting it through if the density of spam is above λε:
+    p(x) = #{i of the m known spams: t(x_i) ≤ t(x)} / (m + 1)
 
-    a(x) ≥ 1 − κ max(0, log 1/(2κλε))        κ = SPREAD
+A verdict of spam needs p(x) ≥ q, so about a share q of spam becomes unsure. Good mail of a kind never seen has p-values
+of any magnitude, with the density 1/p. The next good message is of such a kind with a probability that falls as 1/n
+with the good messages that were seen (Blackwell and MacQueen, "Ferguson distributions via Pólya urn schemes", Annals of
+Statistics 1, 1973). λ times the good mail that q saves less the spam that it costs is greatest at a q in proportion to
+λ/n. With N = NEW_KINDS, and S = SEEN_BEFORE messages that the prior is worth,
 
-The number of kinds among n messages grows as √n in a Pitman-Yor process with discount ½ (Pitman and Yor, "The
-two-parameter Poisson-Dirichlet distribution", Annals of Probability 25, 1997), so the next message is of a new kind
-with a probability that falls as 1/√n: ε = 1/√n. Good messages count in n that were judged before they were learned, and
-at most m = TRAINING_MESSAGES of training, because a folder of training has mail that somebody chose. Of a message of
-which the model knows only the share s, ε is 1 − s (1 − ε). Figures: docs/experiments.md#mail-of-a-kind-never-learned
+    q = λN / (λN + S + n)
+
+A message that was judged when it arrived and then learned counts ARRIVED times in n: it was drawn from the mail to
+come, where a folder of training was chosen by somebody. Figures: docs/experiments.md#mail-of-a-kind-never-learned
 """
 
 from __future__ import annotations
@@ -42,9 +41,12 @@ from numpy.typing import ArrayLike
 from spamnb.settings import STRICTNESS, Settings
 
 UNSURE = "unsure"
-SPREAD = 0.1  # κ: 9 to 16 % of known spam has a place below .85, 3 to 8 % below .7
-TRAINING_MESSAGES = 250  # m: after a training, one good message in sixteen may be of a new kind
-UNIT = 2.0**-16  # nats: the unit of sums of typicality, because a sum of whole numbers does not depend on their order
+# More saves more good mail of kinds never learned, and lets more spam through:
+# docs/experiments.md#mail-of-a-kind-never-learned
+NEW_KINDS = 3.0  # N, in messages
+SEEN_BEFORE = 25.0  # S, in messages
+ARRIVED = 3  # times that a message counts which was judged when it arrived
+TYPICALITY_BINS = 256  # of the histogram of known mail
 
 
 def least_loss(probabilities: np.ndarray, loss: np.ndarray) -> np.ndarray:
@@ -133,91 +135,68 @@ class Loss(NamedTuple):
         return [name if known else UNSURE for name, known in zip(verdicts, is_known)]
 
 
-class KnownMail(NamedTuple):
-    """Sums over the messages whose typicality of one class was computed by a model without them.
+def typicality_bins(typicality: ArrayLike) -> np.ndarray:
+    """Return the bins of typicalities, which are 0 to 1.
 
-    Sums are of all messages on one side: the messages of the class, or all others. They add and subtract exactly.
+    >>> typicality_bins([0.0, 0.5, 1.0]).tolist()
+    [0, 128, 255]
     """
-
-    messages: int
-    typicality: int  # in UNIT
-    judged: int  # messages that arrived one by one: each was classified, and then learned
+    return np.minimum(np.asarray(typicality) * TYPICALITY_BINS, TYPICALITY_BINS - 1).astype(np.intp)
 
 
-def in_units(typicality: Mapping[str, float]) -> dict[str, int]:
-    """Return typicalities by class in UNIT.
-
-    >>> in_units({"spam": 0.5})
-    {'spam': 32768}
-    """
-    return {name: round(nats / UNIT) for name, nats in typicality.items()}
+def bin_typicality(typicality: Mapping[str, float]) -> dict[str, int]:
+    """Return the bins of typicalities by class."""
+    return {name: int(typicality_bins(value)) for name, value in typicality.items()}
 
 
 def sum_typicality(typicality: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the sums of KnownMail (C, 2, 3) of training mail: for each class its messages, and all others.
+    """Return the known mail (C, 1 + TYPICALITY_BINS) of training mail.
 
-    ``typicality`` (n, C) is in nats, and ``labels`` (n,) are class numbers.
-
-    >>> sum_typicality(np.array([[1.0, -2.0], [-1.0, 0.5]]), np.array([0, 1])).tolist()
-    [[[1, 65536, 0], [1, -65536, 0]], [[1, 32768, 0], [1, -131072, 0]]]
+    A row of known mail is a sum over the messages of a class: how many were judged when they arrived, and then the
+    histogram of how typical each is of the class. ``typicality`` is (n, C), and ``labels`` (n,) are class numbers.
     """
-    out = np.zeros((typicality.shape[1], 2, len(KnownMail._fields)), np.int64)
-    units = np.rint(typicality / UNIT).astype(np.int64)
-    for c in range(len(out)):
-        for side, mask in enumerate((labels == c, labels != c)):
-            out[c, side, :2] = mask.sum(), units[mask, c].sum()
+    out = np.zeros((typicality.shape[1], 1 + TYPICALITY_BINS), np.int64)
+    own = typicality[np.arange(len(labels)), labels]
+    np.add.at(out, (labels, 1 + typicality_bins(own)), 1)
     return out
 
 
-def log_ratios(scores: np.ndarray) -> np.ndarray:
-    """Return the typicality (n, C) of messages whose ``scores`` (n, C) are the log-likelihoods of whole messages.
+def least_share(n_good: float, cost: float) -> float:
+    """Return q, the share of known spam that may be less typical than a message that is called spam.
 
-    >>> log_ratios(np.array([[0.0, -800.0]])).round(3).tolist()
-    [[0.693, -799.307]]
+    ``n_good`` is n, and ``cost`` is λ.
+
+    >>> [round(least_share(n, 9.0), 3) for n in (0, 50, 100, 1000, 10000)]
+    [0.519, 0.265, 0.178, 0.026, 0.003]
     """
-    background = np.logaddexp.reduce(scores, axis=1) - np.log(scores.shape[1])
-    return scores - background[:, None]
+    return cost * NEW_KINDS / (cost * NEW_KINDS + SEEN_BEFORE + n_good)
 
 
-def least_place(cost: float, novelty: np.ndarray) -> np.ndarray:
-    """Return how far from good mail towards spam a message must be to be called spam: 0 to 1.
-
-    ``cost`` is λ, and ``novelty`` (n,) is ε, the probability that a good message is of a kind never seen.
-
-    >>> least_place(9.0, np.array([0.2, 0.01, 1.0])).round(2)
-    array([0.9, 0.6, 1. ])
-    """
-    return 1 - SPREAD * np.maximum(0, -np.log(2 * SPREAD * cost * novelty))
-
-
-def is_typical(typicality: np.ndarray, known: np.ndarray, kept_shares: np.ndarray, cost: float) -> np.ndarray:
+def is_typical(typicality: np.ndarray, known: np.ndarray, documents: np.ndarray, spam: int, cost: float) -> np.ndarray:
     """Return whether messages are typical enough of the spam that the model knows to be called spam, (n,).
 
-    ``typicality`` (n,) is that of spam, ``known`` (2, 3) are the sums of KnownMail for spam and for all other mail,
-    ``kept_shares`` (n,) say how much the model knows of each message (model/pooling.py), and ``cost`` is λ.
+    ``typicality`` (n,) is that of spam, ``known`` (C, 1 + TYPICALITY_BINS) are the sums of known mail, ``documents``
+    (C,) are the messages per class, ``spam`` is the number of the class of spam, and ``cost`` is λ.
 
-    >>> known = np.array([[400, 400 * 65536, 0], [400, -400 * 9 * 65536, 0]])  # spam at 1 nat, good mail at -9
-    >>> is_typical(np.array([0.1, -1.5, 0.5, 1.0]), known, np.array([1, 1, 0.4, 0]), 9.0)
-    array([ True, False, False,  True])
+    >>> known = sum_typicality(np.array([[0.9, 0.1]] * 400 + [[0.3, 0.7], [0.2, 0.8]] * 200), np.repeat([0, 1], 400))
+    >>> is_typical(np.array([0.5, 0.7, 0.9]), known, np.array([400, 400]), 1, 9.0)
+    array([False,  True,  True])
     """
-    spam, good = (KnownMail(*side) for side in known.tolist())
-    if not (spam.messages > 0 and good.messages > 0):
-        return np.zeros(len(typicality), bool)
-    of_spam, of_good = UNIT * spam.typicality / spam.messages, UNIT * good.typicality / good.messages
-    n_good = min(good.messages, TRAINING_MESSAGES + max(good.judged, 0))
-    novelty = 1 - kept_shares * (1 - 1 / np.sqrt(n_good))
-    least = of_good + least_place(cost, novelty) * (of_spam - of_good)
-    return (typicality >= least) & (of_spam > of_good)
+    is_other = np.arange(len(documents)) != spam
+    n_good = documents[is_other].sum() + (ARRIVED - 1) * max(int(known[is_other, 0].sum()), 0)
+    histogram = np.maximum(known[spam, 1:], 0)  # a message of training may be subtracted from another bin
+    shares = np.cumsum(histogram) / (histogram.sum() + 1)
+    return shares[typicality_bins(typicality)] >= least_share(float(n_good), cost)
 
 
 def describe_doubt(typicality: float, kept_share: float, is_whole: bool = True) -> str:
     """Return why a message is unsure: it is likely spam, but not typical enough of it, or not all of it was read.
 
-    >>> describe_doubt(-0.4, 1.0)
+    >>> describe_doubt(0.4, 1.0)
     'as much like good mail as like spam'
     """
     if not is_whole:
         return "some of its parts were not read, because there are too many"
     if kept_share < 0.5:
         return "the model knows next to nothing of it"
-    return "as much like good mail as like spam" if typicality <= 0 else "unlike the spam that this model knows"
+    return "as much like good mail as like spam" if typicality <= 0.5 else "unlike the spam that this model knows"

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.core.curve import BINS
+from spamnb.model.decision import TYPICALITY_BINS
 from spamnb.reader.rows import Rows
 
 MAX_UNITS = (1 << 31) - 1  # of a weight, and of a contribution
-MAX_TYPICALITY = 1 << 40  # units of a message: some 10⁷ nats
 
 Units = Mapping[str, int]  # whole multiples of correction.UNIT by class, which sum to 0
 
@@ -27,7 +27,7 @@ class MessageRecord(NamedTuple):
     label: str
     is_lesson: bool  # whether it was classified and then learned; False for a message of training
     bins: Mapping[str, int] = MappingProxyType({})  # by class, its bin in the calibration's histogram
-    typicality: Mapping[str, int] = MappingProxyType({})  # by class, in units (model/decision.py)
+    typicality: Mapping[str, int] = MappingProxyType({})  # the bin of its class, if the label is trusted
     contribution: Units = MappingProxyType({})  # which is added to the weights of its tokens
     # What learning the message added to the contributions of hard examples, by the number of the example.
     changes: Mapping[int, Units] = MappingProxyType({})
@@ -54,8 +54,8 @@ class MessageRecord(NamedTuple):
         typicality = facts.get("typicality", {})
         if (
             type(typicality) is not dict
-            or {*typicality} != {*bins}
-            or not all(_is_whole(value, -MAX_TYPICALITY, MAX_TYPICALITY) for value in typicality.values())
+            or not {*typicality} <= {*bins} & {label}
+            or not all(_is_whole(value, 0, TYPICALITY_BINS - 1) for value in typicality.values())
         ):
             raise ValueError("a typicality that does not fit the bins")
         if type(changes) is not dict or not all(number.isdecimal() and len(number) < 19 for number in changes):

@@ -22,11 +22,11 @@ from spamnb.store.buckets import MAX_TOKEN_BYTES, VECTOR, Block
 from spamnb.store.cells import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.database import MAX_SUM, int_up_to
 from spamnb.store.snapshot import Snapshot, read_snapshot
-from spamnb.store.state import MAX_CLASSES, NOISE, TYPICALITY_SHAPE
+from spamnb.store.state import MAX_CLASSES, NO_TYPICALITY, NOISE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, decompress
 
-EXPORT_VERSION = 7  # raised when the lines change, and when the same sums give other scores
+EXPORT_VERSION = 8  # raised when the lines change, and when the same sums give other scores
 
 
 def export(store: Store, with_stored: bool = False) -> Iterator[str]:
@@ -41,12 +41,14 @@ def export(store: Store, with_stored: bool = False) -> Iterator[str]:
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
     used_classes = {names[c] for c in np.unique(cells.label)}
     used_classes |= {name for _, learned in messages for name in learned.contribution}
-    rows = zip(names, snapshot.documents.tolist(), snapshot.histogram, snapshot.typicality.tolist())
+    rows = zip(names, snapshot.documents.tolist(), snapshot.histogram, snapshot.typicality)
     for name, documents, histogram, typicality in sorted(rows, key=itemgetter(0)):
         if documents or histogram.any() or name in used_classes:
             bins = np.nonzero(histogram)  # a row of the export: [0 (the class) or 1 (others), bin, messages]
             calibration = np.stack([*bins, histogram[bins]], axis=1).tolist()
-            facts = {"class": name, "documents": documents, "calibration": calibration, "typicality": typicality}
+            known = np.flatnonzero(typicality)  # a row of the export: [0 (those that arrived) or 1 + bin, messages]
+            facts = {"class": name, "documents": documents, "calibration": calibration}
+            facts["typicality"] = np.stack([known, typicality[known]], axis=1).tolist()
             yield json_line(facts)
     facts_of_token: list[dict[str, dict[str, Any]]] = [{"counts": {}} for _ in tokens]
     for j, c, figures in zip(cells.token.tolist(), cells.label.tolist(), cells.figures.T.tolist()):
@@ -138,7 +140,11 @@ class _Parser:
         for others, bin_, n in record["calibration"]:
             histogram[others, bin_] = n
         self.histograms[name] = histogram
-        self.typicality[name] = np.array(record["typicality"], np.int64).reshape(TYPICALITY_SHAPE)
+        self.typicality[name] = NO_TYPICALITY.copy()
+        for index, n in record["typicality"]:
+            if not 0 <= index < len(NO_TYPICALITY):
+                raise ValueError("a bin of typicality that does not exist")
+            self.typicality[name][index] = n
 
     def _parse_token(self, record: dict[str, Any]) -> None:
         token, index = record["token"], len(self.tokens)
@@ -175,7 +181,7 @@ class _Parser:
             Block(tokens, Cells.sum(positions[token], label, figures), vectors),
             self.messages,
             np.array([*self.histograms.values()], np.int64).reshape(-1, 2, BINS),
-            np.array([*self.typicality.values()], np.int64).reshape(-1, *TYPICALITY_SHAPE),
+            np.array([*self.typicality.values()], np.int64).reshape(-1, len(NO_TYPICALITY)),
             self.arrays,
             self.stored,
         )

@@ -15,7 +15,7 @@ from spamnb.settings import ORIGIN, Settings
 from spamnb.store.buckets import VECTOR, Block
 from spamnb.store.cells import Cells
 from spamnb.store.snapshot import Snapshot
-from spamnb.store.state import SHARED, TYPICALITY_SHAPE
+from spamnb.store.state import NO_TYPICALITY, SHARED
 
 # Keys of table meta that must be equal: the settings, or the shared model of users' files.
 _EQUAL_KEYS = (SHARED, *Settings().as_meta())
@@ -59,7 +59,7 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Sna
     numbers = [np.array([classes.index(name) for name in snapshot.classes], np.intp) for snapshot in models]
     documents = np.zeros(len(classes), np.int64)
     histogram = np.zeros((len(classes), 2, BINS), np.int64)
-    typicality = np.zeros((len(classes), *TYPICALITY_SHAPE), np.int64)
+    typicality = np.zeros((len(classes), len(NO_TYPICALITY)), np.int64)
     for snapshot, number in zip(models, numbers):
         documents[number] += snapshot.documents
         histogram[number] += snapshot.histogram

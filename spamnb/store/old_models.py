@@ -7,7 +7,6 @@ is then one less. A number has 7 bits per byte, the lowest first, and its last b
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from spamnb.errors import Damaged
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.buckets import TABLE, VECTOR, Block, write_blocks
 from spamnb.store.cells import Cells
-from spamnb.store.database import parse_json
 from spamnb.store.snapshot import atomic_replace, read_snapshot
 from spamnb.store.state import NO_TYPICALITY, SHARED
 from spamnb.store.store import CLASSES, OLD_FORMAT, SCHEMA, Store
@@ -62,8 +60,6 @@ def _copy(old: Store, new: Store) -> None:
         raise Damaged("other tables, views, triggers or indexes than a model's")
     for table, columns in _COPIED.items():
         rows = iter(old.execute(f"SELECT {columns} FROM {table}"))  # noqa: S608
-        if table == "messages":
-            rows = ((digest, number, _add_typicality(facts)) for digest, number, facts in rows)
         new.execute(f"DELETE FROM {table}")  # noqa: S608
         added, values = ("", "") if table != "classes" else (", typicality", f", zeroblob({NO_TYPICALITY.nbytes})")
         marks = ", ".join("?" * (columns.count(",") + 1))
@@ -78,14 +74,6 @@ def _copy(old: Store, new: Store) -> None:
     (classes,) = new.execute("SELECT count(*) FROM classes").fetchone()
     write_blocks(new, _read_blocks(old, classes))
     new.drop_cache()
-
-
-def _add_typicality(facts: Any) -> Any:
-    """Return the facts of a message with a typicality of 0 for each class that has its bin; other facts unchanged."""
-    values = parse_json("messages", "facts", facts) if facts is not None else None
-    if not isinstance(values, dict) or not isinstance(values.get("bins"), dict):
-        return facts
-    return json.dumps({**values, "typicality": dict.fromkeys(values["bins"], 0)})
 
 
 def _read_blocks(old: Store, classes: int) -> Iterator[Block]:

@@ -44,7 +44,7 @@ class Snapshot(NamedTuple):
     block: Block  # all tokens: sums of training and of the messages learned since
     messages: Sequence[tuple[bytes, MessageRecord]]  # by digest
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
-    typicality: np.ndarray  # (C, 2, 3) sums of messages of each class, and of others (model/decision.py)
+    typicality: np.ndarray  # (C, 1 + TYPICALITY_BINS) known mail (model/decision.py)
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
     stored: Sequence[StoredMessage] = ()  # learned messages, whole; the oldest first
 

@@ -14,7 +14,7 @@ from spamnb.errors import Damaged
 from spamnb.model.calibration import Calibration
 from spamnb.model.calibration import fit as fit_calibration
 from spamnb.model.class_counts import ClassTotals
-from spamnb.model.decision import KnownMail
+from spamnb.model.decision import TYPICALITY_BINS
 from spamnb.settings import BAYES_MODELS
 from spamnb.store.cells import MAX_COUNT
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
@@ -29,8 +29,7 @@ DENSE_CLASSES = "dense_classes"  # in table meta of a model of vectors, the clas
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#learned-messages-of-a-user
-TYPICALITY_SHAPE = 2, len(KnownMail._fields)  # of a class: its own messages, and all others
-NO_TYPICALITY = np.zeros(TYPICALITY_SHAPE, HISTOGRAM)
+NO_TYPICALITY = np.zeros(1 + TYPICALITY_BINS, HISTOGRAM)  # of a class
 _MAX_PARAMETER = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
 
 
@@ -42,7 +41,7 @@ class State:
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) messages, and sums over all tokens of document counts and of occurrences
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and all others
-    typicality: np.ndarray  # (C, 2, 3) KnownMail of each class, and of all others (model/decision.py)
+    typicality: np.ndarray  # (C, 1 + TYPICALITY_BINS) known mail (model/decision.py)
     curves: np.ndarray | None  # (C, 3) slope, intercept and knee as written; None after a change
     lesson_weight: int = 1  # messages as which each lesson counts; more in a user's file with a shared model
     cache: dict[str, Any] = field(default_factory=dict)  # arrays that were read in this state
@@ -142,7 +141,8 @@ class State:
         histogram, sums = self.histogram.copy(), self.typicality.copy()
         for name, bin_ in bins.items():
             histogram[self.class_ids[name], int(name != label), bin_] += sign
-            sums[self.class_ids[name], int(name != label)] += np.multiply((1, typicality[name], int(judged)), sign)
+        for name, bin_ in typicality.items():
+            sums[self.class_ids[name], [0, 1 + bin_]] += sign * int(judged), sign
         return State(self.meta, self.class_ids, self.sums, histogram, sums, None)
 
     @cached_property
@@ -164,7 +164,8 @@ class State:
         sums[numbers] += weight * self.sums
         histogram[numbers] += weight * self.histogram
         typicality = extended.typicality.copy()
-        typicality[numbers] += np.array((weight, weight, 1)) * self.typicality  # the weight makes no more arrive
+        factors = np.append(1, np.full(TYPICALITY_BINS, weight))  # the weight makes no more messages arrive
+        typicality[numbers] += factors * self.typicality
         size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
         meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}
         combined = State(meta, extended.class_ids, sums, histogram, typicality, None, weight)
@@ -202,11 +203,11 @@ def _is_knee(value: Any) -> bool:
 
 
 def _parse_typicality(blobs: list[bytes]) -> np.ndarray:
-    """Return the sums of typicality of the classes, (C, 2, 3)."""
+    """Return the known mail of the classes, (C, 1 + TYPICALITY_BINS)."""
     if any(len(blob) != NO_TYPICALITY.nbytes for blob in blobs):
         raise Damaged("truncated typicality in table classes")
-    sums = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, *TYPICALITY_SHAPE).copy()
-    if (np.abs(sums) > (MAX_COUNT, MAX_SUM, MAX_COUNT)).any():
+    sums = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, len(NO_TYPICALITY)).copy()
+    if (np.abs(sums) > MAX_COUNT).any():
         raise Damaged("sums of typicality in table classes that are too large")
     return sums
 

@@ -44,7 +44,7 @@ from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.state import HISTOGRAM, MAX_CLASSES, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, State
 from spamnb.store.token_table import TokenTable
 
-FORMAT = 10  # raised when the tables change, and when the same sums give other scores
+FORMAT = 11  # raised when the tables change, and when the same sums give other scores
 OLD_FORMAT = 9  # which ``upgrade`` rewrites (old_models.py)
 PAGE_BYTES = 1024  # learning a message writes some 350 pages of any size; with 4,096 bytes it takes 1.5 times as long
 CLASSES = (
@@ -314,7 +314,7 @@ class Store(Database):
             return self.combined.calibration
 
     def typicality(self) -> np.ndarray:
-        """Return the sums of typicality (C, 2, 3) of the classes with messages, in the order of their names."""
+        """Return the known mail (model/decision.py) of the classes with messages, in the order of their names."""
         with self.reading():
             return self.combined.typicality[self.combined.nonempty_classes]
 
@@ -323,7 +323,7 @@ class Store(Database):
     ) -> None:
         """Add a scored message of a class to the sums of scored messages, or subtract it.
 
-        ``bins`` and ``typicality`` are by class. ``judged`` says whether the message was classified and then learned.
+        ``bins`` and ``typicality`` are bins by class. ``judged``: the message was classified before it was learned.
         """
         if bins:
             with self.writing():

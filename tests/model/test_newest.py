@@ -81,7 +81,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
         p, known = store.calibration().probabilities(scores), store.typicality()
     spam, loss = left_out.classes.index("spam"), Loss.of(settings)
     typicality = np.array([result.typicality[spam] for result in by_older])
-    is_like_spam = is_typical(typicality, known[spam], np.ones(len(new)), loss.cost)
+    is_like_spam = is_typical(typicality, known, left_out.documents, spam, loss.cost)
     assert found.verdicts == loss.verdicts(left_out.classes, p, "spam", is_like_spam)
     assert len(set(found.verdicts)) > 1
     assert model_type == "corrected" or found.verdicts != [label for label, _ in new], "not all is right"

@@ -74,11 +74,6 @@ def count(case: Case, messages: Sequence[Message]) -> tuple[np.ndarray, np.ndarr
     return counts, frequency, np.bincount([each.label for each in messages], minlength=case.classes)
 
 
-def log_mean(log_likelihoods: np.ndarray) -> float:
-    """Return the logarithm of the mean likelihood."""
-    return float(logsumexp(log_likelihoods) - np.log(len(log_likelihoods)))
-
-
 class Expected(NamedTuple):
     scores: np.ndarray  # (C,)
     typicality: np.ndarray  # (C,)
@@ -95,32 +90,29 @@ def score_by_formula(case: Case, message: Message, others: Sequence[Message]) ->
         log_p = token_log_probability(counts.T, counts.sum(axis=0), ALPHA * np.count_nonzero(frequency), ALPHA)
     scores, correction = np.zeros(case.classes), np.zeros(case.classes)
     above, weights = np.zeros((N_GROUPS, case.classes)), np.zeros(N_GROUPS)
-    ratios = np.zeros((N_GROUPS, case.classes))  # the sums by group of what the typicality is the mean of
+    posteriors = [np.zeros(case.classes)]  # of the classes, given one word of the message
     for token, occurrences in zip(message.ids, message.occurrences):
         if not frequency[token]:
             continue
         repeats, log_likelihoods = occurrences if case.event_model == "multinomial" else 1, log_p[:, token]
+        if GROUPS[token] < N_WORD_GROUPS:
+            posteriors.append(np.exp(log_likelihoods - logsumexp(log_likelihoods)))
         if case.corrections is not None:
             correction += case.corrections[token] * UNIT / np.sqrt(len(message.ids))
         if case.pooling == "sum":
             scores += repeats * log_likelihoods
             weights[GROUPS[token]] += repeats
-            ratios[GROUPS[token]] += repeats * (log_likelihoods - log_mean(log_likelihoods))
         elif case.classes > 1:
             q = np.exp(log_likelihoods - log_likelihoods.max())
             information = 1 - entropy(q / q.sum()) / np.log(case.classes)
             weight = repeats * max(information, 0) ** INFORMATION_EXPONENT
             above[GROUPS[token]] += weight * (log_likelihoods - log_likelihoods.mean())
             weights[GROUPS[token]] += weight
-            ratios[GROUPS[token]] += weight * (log_likelihoods - log_mean(log_likelihoods))
     group_votes = weights**GROUP_EXPONENT
-    ratios[N_WORD_GROUPS:] = 0
-    typicality = ratios.sum(axis=0) / max(weights[:N_WORD_GROUPS].sum(), 1)
+    typicality = np.sum(posteriors, axis=0) / max(len(posteriors) - 1, 1)
     if case.pooling == "mean":
         means = above / np.where(weights, weights, 1)[:, None]
         scores = group_votes @ means / (PRIOR_WEIGHT + group_votes.sum())
-        ratios /= np.where(weights, weights, 1)[:, None]
-        typicality = group_votes @ ratios / (PRIOR_WEIGHT + group_votes.sum())
     return Expected(SCALE * scores + correction, typicality, group_votes.sum(), correction)
 
 

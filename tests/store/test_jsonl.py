@@ -51,24 +51,28 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path) -> None:
         (["{"], "line 1 is not"),
         (['{"spamnb": 99, "meta": {}}'], "made by a newer spamnb .*; upgrade"),
         (['{"spamnb": 1, "meta": {}}'], "made by an older spamnb .*; train again"),
-        (['{"spamnb": 7, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
-        (['{"spamnb": 7, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
-        (['{"spamnb": 7, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
+        (['{"spamnb": 8, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
+        (['{"spamnb": 8, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
+        (['{"spamnb": 8, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
         (
             [
-                '{"spamnb": 7, "meta": {}}',
-                '{"class": "ham", "documents": 1, "calibration": [], "typicality": [[0, 0, 0], [0, 0, 0]]}',
+                '{"spamnb": 8, "meta": {}}',
+                '{"class": "ham", "documents": 1, "calibration": [], "typicality": []}',
                 '{"message": "%s", "class": "ham", "bins": {"ham": 999}}' % ("0" * 32),
             ],
             "line 3 .*bins",
         ),
         (
             [
-                '{"spamnb": 7, "meta": {}}',
-                *(
-                    f'{{"class": "c{n}", "documents": 1, "calibration": [], "typicality": [[0, 0, 0], [0, 0, 0]]}}'
-                    for n in range(1000)
-                ),
+                '{"spamnb": 8, "meta": {}}',
+                '{"class": "ham", "documents": 1, "calibration": [], "typicality": [[257, 1]]}',
+            ],
+            "line 2 .*bin",
+        ),
+        (
+            [
+                '{"spamnb": 8, "meta": {}}',
+                *(f'{{"class": "c{n}", "documents": 1, "calibration": [], "typicality": []}}' for n in range(1000)),
             ],
             "line 902 .*more than 900 classes",
         ),
