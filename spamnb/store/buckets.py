@@ -49,18 +49,23 @@ class Block(NamedTuple):
 # -- reading -----------------------------------------------------------------------------------------------------
 
 
+def select_cells(database: Database, hashes: np.ndarray | None = None) -> list[tuple]:
+    """Return the buckets of these ``hashes``, or all buckets, ascending, without texts and vectors."""
+    return _select(database, ("bucket", "hashes", *CELLS), hashes)
+
+
 def read_cells(database: Database, classes: int, hashes: np.ndarray | None = None) -> tuple[np.ndarray, Cells]:
     """Return the hashes of the tokens in the buckets of these ``hashes``, or in all buckets, and their cells."""
-    return _parse_cells(_select(database, ("bucket", "hashes", *CELLS), hashes), classes)
+    return parse_cells(select_cells(database, hashes), classes)
 
 
-def read_block(database: Database, classes: int, hashes: np.ndarray | None = None) -> Block:
-    """Return the content of the buckets of these ``hashes``, or of all buckets."""
-    return _parse_block(_select(database, ("bucket", *COLUMNS), hashes), classes)
+def read_block(database: Database, classes: int) -> Block:
+    """Return the content of all buckets."""
+    return _parse_block(_select(database, ("bucket", *COLUMNS), None), classes)
 
 
 def _parse_block(rows: Sequence[tuple], classes: int) -> Block:
-    hashes, cells = _parse_cells([row[: 2 + len(CELLS)] for row in rows], classes)
+    hashes, cells = parse_cells([row[: 2 + len(CELLS)] for row in rows], classes)
     sizes = np.fromiter((len(row[1]) // _HASH.itemsize for row in rows), np.int64, len(rows))
     lengths = _join("lengths", [row[-3] for row in rows], sizes).astype(np.int32)
     texts = _bytes_of("texts", [row[-2] for row in rows])
@@ -120,7 +125,7 @@ def _parse_hashes(rows: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray]:
     return hashes, sizes
 
 
-def _parse_cells(rows: Sequence[tuple], classes: int) -> tuple[np.ndarray, Cells]:
+def parse_cells(rows: Sequence[tuple], classes: int) -> tuple[np.ndarray, Cells]:
     """Return the hashes and the cells of buckets; raise Damaged if no model with these classes has such cells."""
     hashes, sizes = _parse_hashes(rows)
     _, _, places, *others = zip(*rows) if rows else [()] * (2 + len(CELLS))
@@ -199,14 +204,54 @@ def write_blocks(database: Database, blocks: Iterable[Block]) -> None:
             last_hash = block.tokens.hashes[end - 1]
 
 
-def rewrite(database: Database, classes: int, hashes: np.ndarray, cells: Cells, texts: TokenArray) -> None:
+def rewrite(
+    database: Database, classes: int, rows: Sequence[tuple], hashes: np.ndarray, cells: Cells, texts: TokenArray
+) -> tuple[list[tuple], list[int]]:
     """Replace the ``cells`` of the tokens with these ``hashes``, ascending. A token without a cell is deleted.
 
-    ``texts`` are tokens in any order, among them all that the file lacks.
+    ``rows`` are the buckets of the hashes (``select_cells``), and ``texts`` tokens in any order, among them all that
+    the file lacks. Of buckets that keep their tokens, nine in ten of a lesson, only the cells are written. Return the
+    buckets as they were written, and the keys of those that were deleted.
     """
-    rows = _select(database, ("bucket", *COLUMNS), hashes)
-    old, keys = _parse_block(rows, classes), np.array([row[0] for row in rows], np.int64)
-    if hashes[0] < keys.min(initial=np.iinfo(np.int64).max):  # no bucket has such a low hash
+    keys, stored = np.array([row[0] for row in rows], np.int64), _parse_hashes(rows)[0]
+    has_cell = np.zeros(len(hashes), bool)
+    has_cell[cells.token] = True
+    is_stored = find_sorted(stored, hashes) >= 0
+    exists = is_stored | has_cell  # not a token that one transaction learned and forgot
+    hashes, cells = hashes[exists], cells.of_tokens(exists)
+    bucket = np.searchsorted(keys, hashes, side="right") - 1  # −1: no bucket has such a low hash
+    is_moved = np.isin(bucket, bucket[(is_stored != has_cell)[exists]])
+    moved = {*bucket[is_moved].tolist()}
+    parts = [[row for i, row in enumerate(rows) if (i in moved) == wanted] for wanted in (False, True)]
+    written = _rewrite_cells(database, classes, parts[0], hashes[~is_moved], cells.of_tokens(~is_moved))
+    if not moved:
+        return written, []
+    more, deleted = _rewrite_buckets(database, classes, parts[1], hashes[is_moved], cells.of_tokens(is_moved), texts)
+    return written + more, deleted
+
+
+def _rewrite_cells(
+    database: Database, classes: int, rows: Sequence[tuple], hashes: np.ndarray, cells: Cells
+) -> list[tuple]:
+    """Replace the cells of tokens in buckets that keep their tokens; return the buckets."""
+    if not rows:
+        return []
+    stored, old_cells = parse_cells(rows, classes)
+    merged = _replace_cells(old_cells, len(stored), find_sorted(stored, hashes), cells)
+    bounds = np.append(0, np.cumsum([len(row[1]) // _HASH.itemsize for row in rows]))
+    columns = list(zip(*_pack_cells(database, merged, bounds)))
+    update = f"UPDATE tokens SET {', '.join(f'{name} = ?' for name in CELLS)} WHERE bucket = ?"  # noqa: S608
+    database.executemany(update, [(*blobs, row[0]) for row, blobs in zip(rows, columns)])
+    return [(*row[:2], *blobs) for row, blobs in zip(rows, columns)]
+
+
+def _rewrite_buckets(
+    database: Database, classes: int, rows: Sequence[tuple], hashes: np.ndarray, cells: Cells, texts: TokenArray
+) -> tuple[list[tuple], list[int]]:
+    """Replace the cells of tokens in buckets that get or lose tokens; return the buckets and the deleted keys."""
+    keys = np.array([row[0] for row in rows], np.int64)
+    old = _parse_block(_select(database, ("bucket", *COLUMNS), keys), classes)
+    if not len(keys) or hashes[0] < keys[0]:  # no bucket has such a low hash
         keys = np.append(LOWEST, keys)
     block = _replace(old, hashes, cells, texts)
     bounds = np.searchsorted(block.tokens.hashes, keys)
@@ -215,22 +260,27 @@ def rewrite(database: Database, classes: int, hashes: np.ndarray, cells: Cells, 
     nth = np.arange(n_parts.sum()) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
     begins = np.repeat(bounds, n_parts) + BUCKET_TOKENS * nth
     new_keys = np.where(nth > 0, _separate(block.tokens.hashes, begins), np.repeat(keys, n_parts))
-    _write(database, block, new_keys, np.append(begins, len(block.tokens)))
-    database.executemany("DELETE FROM tokens WHERE bucket = ?", [(key,) for key in keys[sizes == 0].tolist()])
+    deleted = keys[sizes == 0].tolist()
+    database.executemany("DELETE FROM tokens WHERE bucket = ?", [(key,) for key in deleted])
+    return _write(database, block, new_keys, np.append(begins, len(block.tokens))), deleted
+
+
+def _replace_cells(old: Cells, size: int, tokens: np.ndarray, cells: Cells) -> Cells:
+    """Return the cells of ``size`` tokens after those of the tokens numbered ``tokens`` were replaced."""
+    is_replaced = np.zeros(size, bool)
+    is_replaced[tokens] = True
+    return Cells.join([old.only(~is_replaced[old.token]), cells._replace(token=tokens[cells.token])]).sorted()
 
 
 def _replace(old: Block, hashes: np.ndarray, cells: Cells, texts: TokenArray) -> Block:
     """Return the tokens of ``old`` and of ``texts`` that have a cell, after the cells of some were replaced."""
     new = texts.take(np.unique(texts.hashes, return_index=True)[1])
-    new = new.take(np.flatnonzero(find_sorted(old.tokens.hashes, new.hashes) < 0))
+    new = new.take(np.flatnonzero((find_sorted(old.tokens.hashes, new.hashes) < 0) & np.isin(new.hashes, hashes)))
     tokens = TokenArray.concat([old.tokens, new])
     order = np.argsort(tokens.hashes, kind="stable")  # which takes little time for two parts that are sorted
     all_hashes = tokens.hashes[order]
-    is_replaced = np.zeros(len(order), bool)
-    is_replaced[find_sorted(all_hashes, hashes)] = True
-    old_token = np.searchsorted(all_hashes, old.tokens.hashes)[old.cells.token]
-    old_cells = old.cells._replace(token=old_token).only(~is_replaced[old_token])
-    both = Cells.join([old_cells, cells._replace(token=np.searchsorted(all_hashes, hashes)[cells.token])]).sorted()
+    old_cells = old.cells._replace(token=np.searchsorted(all_hashes, old.tokens.hashes)[old.cells.token])
+    both = _replace_cells(old_cells, len(order), np.searchsorted(all_hashes, hashes), cells)
     is_used = np.zeros(len(order), bool)
     is_used[both.token] = True
     vectors = np.concatenate([old.vectors, np.zeros((len(new), old.vectors.shape[1]), VECTOR)])[order[is_used]]
@@ -252,37 +302,47 @@ def _separate(hashes: np.ndarray, begins: np.ndarray) -> np.ndarray:
     return after & ~(bits >> 1)
 
 
-def _write(database: Database, block: Block, keys: np.ndarray, bounds: np.ndarray) -> None:
-    """Write the tokens between two ``bounds`` into the bucket with the key."""
+def _write(database: Database, block: Block, keys: np.ndarray, bounds: np.ndarray) -> list[tuple]:
+    """Write the tokens between two ``bounds`` into the bucket with the key; return the buckets without texts."""
     if not len(keys):
-        return
-    figures, hashes, lengths = block.cells.figures, block.tokens.hashes, block.tokens.lengths
+        return []
+    if block.tokens.lengths.max(initial=0) > MAX_TOKEN_BYTES:
+        raise SpamnbError(f"{database.path}: a token is longer than a model file holds")
+    chunk, token_bounds = slice(bounds[0], bounds[-1]), bounds - bounds[0]
+    tokens = block.tokens.take(np.arange(bounds[0], bounds[-1]))
+    part = slice(*np.searchsorted(block.cells.token, bounds[[0, -1]]).tolist())
+    cells = Cells(block.cells.token[part] - bounds[0], block.cells.label[part], block.cells.figures[:, part])
+    ends = np.append(0, np.cumsum(tokens.lengths, dtype=np.int64))
+    rows = list(
+        zip(
+            keys.tolist(),
+            _slice(tokens.hashes.astype(_HASH), token_bounds),
+            *_pack_cells(database, cells, token_bounds),
+            _pack(tokens.lengths, token_bounds),
+            _slice(tokens.packed(), ends[token_bounds]),
+            _slice(block.vectors[chunk].astype(VECTOR), token_bounds),
+        )
+    )
+    database.executemany("REPLACE INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    return [row[: 2 + len(CELLS)] for row in rows]
+
+
+def _pack_cells(database: Database, cells: Cells, bounds: np.ndarray) -> list[list[bytes]]:
+    """Return the columns ``CELLS`` of buckets, each with the tokens between two ``bounds``."""
+    figures = cells.figures
     if figures[:WEIGHT].max(initial=0) > MAX_COUNT:
         raise SpamnbError(f"{database.path}: a token was counted more than {MAX_COUNT:,} times, which no model holds")
     if np.abs(figures[WEIGHT]).max(initial=0) > MAX_UNITS:
         raise SpamnbError(f"{database.path}: a token's weight is larger than a model file holds")
-    if lengths.max(initial=0) > MAX_TOKEN_BYTES:
-        raise SpamnbError(f"{database.path}: a token is longer than a model file holds")
-    cells = slice(*np.searchsorted(block.cells.token, bounds[[0, -1]]).tolist())
-    token, label, figures = block.cells.token[cells], block.cells.label[cells], figures[:, cells]
-    cell_bounds = np.searchsorted(token, bounds)
-    tokens = block.tokens.take(np.arange(bounds[0], bounds[-1]))
-    ends = np.append(0, np.cumsum(tokens.lengths, dtype=np.int64))
-    place = token - np.repeat(bounds[:-1], np.diff(cell_bounds))
-    token_bounds = bounds - bounds[0]
-    rows = zip(
-        keys.tolist(),
-        _slice(hashes[bounds[0] : bounds[-1]].astype(_HASH), token_bounds),
+    cell_bounds = np.searchsorted(cells.token, bounds)
+    place = cells.token - np.repeat(bounds[:-1], np.diff(cell_bounds))
+    return [
         _slice(place.astype(np.uint8), cell_bounds),
-        _pack(label, cell_bounds),
+        _pack(cells.label, cell_bounds),
         _pack(figures[DOCUMENTS], cell_bounds),
         _pack(figures[OCCURRENCES] - figures[DOCUMENTS], cell_bounds),
         _pack(figures[WEIGHT], cell_bounds, is_signed=True),
-        _pack(tokens.lengths, token_bounds),
-        _slice(tokens.packed(), ends[token_bounds]),
-        _slice(block.vectors[bounds[0] : bounds[-1]].astype(VECTOR), token_bounds),
-    )
-    database.executemany("REPLACE INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    ]
 
 
 def _slice(values: np.ndarray, bounds: np.ndarray) -> list[bytes]:

@@ -84,6 +84,11 @@ class Cells(NamedTuple):
         """Return the cells where ``mask`` (nnz,) is true."""
         return Cells(self.token[mask], self.label[mask], self.figures[:, mask])
 
+    def of_tokens(self, mask: np.ndarray) -> Cells:
+        """Return the cells of the tokens where ``mask`` is true, which are numbered anew."""
+        cells = self.only(mask[self.token])
+        return cells._replace(token=(np.cumsum(mask) - 1)[cells.token])
+
     def sums(self, figure: int, by: np.ndarray, size: int) -> np.ndarray:
         """Return the sums (size,) of one figure ``by`` token or by label."""
         sums = np.zeros(size, np.int64)

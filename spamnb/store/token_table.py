@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.reader.tokens import TokenArray
-from spamnb.store.buckets import find_sorted, read_cells, rewrite
+from spamnb.store.buckets import find_sorted, parse_cells, read_cells, rewrite, select_cells
 from spamnb.store.cells import DOCUMENTS, Cells
 from spamnb.store.database import Database
 from spamnb.store.state import SIZE, State
@@ -34,6 +34,7 @@ class TokenTable:
     def _start(self, hashes: np.ndarray, cells: Cells) -> None:
         """Begin with the rows of these tokens, ascending by hash: no rows, or the whole table."""
         self._table_hashes = hashes
+        self._buckets: dict[int, tuple] = {}  # by key, of all tokens beside the whole table
         self._place_of_hash: dict[int, int] = {}  # of rows beside the whole table
         # The arrays have room for more rows, and their last row is always 0.
         size = len(hashes) + 1
@@ -93,7 +94,9 @@ class TokenTable:
         self._place_of_hash.update(zip(hashes.tolist(), range(begin, end)))
         self.hashes[begin:end] = hashes
         if not len(self._table_hashes):
-            stored, cells = read_cells(self._database, self.classes, hashes)
+            buckets = select_cells(self._database, hashes)
+            self._buckets.update((bucket[0], bucket) for bucket in buckets)
+            stored, cells = parse_cells(buckets, self.classes)
             row = find_sorted(hashes, stored)[cells.token]
             cells, row = cells.only(row >= 0), row[row >= 0]
             self.figures[begin + row, cells.label] = cells.figures.T
@@ -119,9 +122,22 @@ class TokenTable:
         figures, hashes = self.figures[places], self.hashes[places]
         token, label = np.nonzero(figures.any(axis=2))
         cells = Cells(token, label, np.ascontiguousarray(figures[token, label].T))
-        rewrite(self._database, self.classes, hashes, cells, TokenArray.concat(self._texts))
+        rows, texts = self._find_buckets(hashes), TokenArray.concat(self._texts)
+        written, deleted = rewrite(self._database, self.classes, rows, hashes, cells, texts)
         self._is_changed[places] = False
         self._texts = []
+        if deleted and not len(self._table_hashes):
+            self._start(np.zeros(0, np.int64), Cells.empty())  # other buckets have their hashes now
+        elif not len(self._table_hashes):
+            self._buckets.update((bucket[0], bucket) for bucket in written)
+
+    def _find_buckets(self, hashes: np.ndarray) -> list[tuple]:
+        """Return the buckets of these hashes, ascending."""
+        if len(self._table_hashes):
+            return select_cells(self._database, hashes)
+        keys = np.sort(np.fromiter(self._buckets, np.int64, len(self._buckets)))
+        numbers = np.unique(np.searchsorted(keys, hashes, side="right"))
+        return [self._buckets[key] for key in keys[numbers[numbers > 0] - 1].tolist()]
 
 
 def _check(figures: np.ndarray, state: State) -> None:
