@@ -34,6 +34,7 @@ NEIGHBOURS: dict[str, set[str]] = {
         "learners": "core model reader store",
         "training": "learners model reader store",
         "filter": "learners model reader sources store",
+        "starter": "store",
         "people": "model reader sources",
         "mail_result": "filter model people reader",
         "ledger": "filter model reader store",
@@ -45,7 +46,7 @@ NEIGHBOURS: dict[str, set[str]] = {
         "mailbox": "filter ledger mail_result model people reader sources store",
         "review": "api filter ledger mail_result mailbox model reader serve sources store",
         "cli": "api engines evaluation filter ledger mail_result mailbox model people reader report review serve"
-        " sources store training",
+        " sources starter store training",
     }.items()
 }
 ENTRANCES = {"__init__", "__main__"}  # they re-export

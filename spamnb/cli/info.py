@@ -36,7 +36,7 @@ def info_command(model: Path, output_format: str) -> None:
 
     with Store.open(model) as store, store.reading():
         shared, meta = store.shared, store.meta()
-        totals, weight = (shared or store).totals(), (shared or store).state.learned_message_weight
+        totals, weight = (shared or store).totals(), (shared or store).state.weigh_lessons(store.state)
         stored, n_not_stored, is_file_public = measure_stored(store), count_not_stored(store), is_public(store)
         origin, n_learned, size = origin_of(meta), count_learned(store), store.size()
     n_messages = dict(zip(totals.classes, totals.documents.tolist()))

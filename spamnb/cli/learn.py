@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--shared", type=FilePath(), help="Make a model that adds to this model, for example to a model of many users."
 )
+@click.option("--starter", is_flag=True, help="Make a model that adds to the starter, a small model of public mail.")
 @click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
@@ -50,6 +51,7 @@ def learn_command(
     yes: bool,
     new_class: bool,
     shared: Path | None,
+    starter: bool,
     keep_lessons: float | None,
     text_column: str | None,
     model: Path,
@@ -66,7 +68,8 @@ def learn_command(
     The model file keeps the learned messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
     If the kept messages take more than --keep-lessons, the oldest are dropped.
 
-    With --shared the new model has only its own messages, and classifies by the sum of both models.
+    With --shared the new model has only its own messages, and classifies by the sum of both models. With --starter the
+    other model is one of public mail, so that mail of one class, such as an inbox, is enough to begin with.
 
     \b
     Example:
@@ -81,6 +84,7 @@ def learn_command(
     from spamnb.reader.message import digest
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
+    from spamnb.starter import write_starter
     from spamnb.store.snapshot import create_empty
     from spamnb.store.stored_messages import is_public, read_stored_limit, write_stored_limit
 
@@ -93,9 +97,14 @@ def learn_command(
         raise SpamnbError(str(error)) from None
     unreadable = ErrorCounter()
     entries = find_messages(sources, unreadable, text_column, label)
-    if shared is not None and model.exists():
-        raise click.UsageError(f"--shared is for a new model, but {model} exists")
+    if (starter or shared is not None) and model.exists():
+        option = "--starter" if starter else "--shared"
+        raise click.UsageError(f"{option} is for a new model, but {model} exists")
+    if starter and shared is not None:
+        raise click.UsageError("--starter and --shared both name the model to add to; give one of them")
     if not model.exists():
+        if starter:
+            shared = write_starter(model.parent)
         meta, classes, spam = Settings().as_meta(), tuple[str, ...](), Settings().spam
         if shared is not None:
             with Classifier.open(shared) as classifier:

@@ -29,6 +29,13 @@ DENSE_CLASSES = "dense_classes"  # in table meta of a model of vectors, the clas
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#learned-messages-of-a-user
+# A starter is mail of strangers, so it weighs less and less: as much as 60 / (1 + n/100) lessons beside n lessons. Its
+# scores count in the curve as much as those of 100 lessons of each class. With these rules beside a shared model of
+# known mail, users let more spam through: docs/experiments.md#the-starter
+STARTER = "is_starter"  # in table meta of a starter
+SHARE_HALVED, STARTER_SCORES = 100, 100
+MIN_OWN = 5  # lessons of each class, before headers and structure count that the starter does not have
+MAX_LESSONS = 10_000  # from here on the share of the starter does not fall, so that no sum is too large
 NO_TYPICALITY = np.zeros(1 + TYPICALITY_BINS, HISTOGRAM)  # of a class
 _MAX_PARAMETER = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
 
@@ -145,18 +152,33 @@ class State:
             sums[self.class_ids[name], [0, 1 + bin_]] += sign * int(judged), sign
         return State(self.meta, self.class_ids, self.sums, histogram, sums, None)
 
-    @cached_property
-    def learned_message_weight(self) -> int:
-        """The weight of each learned message of a file that adds to this one, in messages."""
-        return max(1, int(self.sums[:, 0].sum()) // SHARED_LESSONS)
+    @property
+    def is_starter(self) -> bool:
+        """Whether this is a starter, a model of public mail."""
+        return bool(self.meta.get(STARTER))
+
+    def weigh_lessons(self, own: State) -> int:
+        """Return the weight, in messages, of each lesson of the file ``own`` that adds to this one."""
+        n_lessons = min(int(own.sums[:, 0].sum()), MAX_LESSONS) if self.is_starter else 0
+        growth = 1 + n_lessons / SHARE_HALVED
+        return max(1, int(self.sums[:, 0].sum() * growth) // SHARED_LESSONS)
+
+    def is_one_sided(self, shared: State) -> bool:
+        """Return whether the shared model is a starter, and this file has fewer than MIN_OWN messages of a class of it.
+
+        Headers and structure that only this file has then say whose mailbox it is, and not what spam is.
+        """
+        own = {name: int(self.sums[number, 0]) for name, number in self.class_ids.items()}
+        return shared.is_starter and any(own.get(name, 0) < MIN_OWN for name in shared.totals.classes)
 
     def plus(self, shared: State) -> State:
         """Return the sum of this state and the shared model's. Settings that this file lacks are the shared model's.
 
-        The curves are the shared model's. If the file has other classes, new curves are fitted to the sum. A token in
-        both files counts twice in the number of tokens, because an exact number needs a look-up of all tokens.
+        The curves are the shared model's. Beside a starter, or if the file has other classes, new curves are fitted to
+        the scores of both. A token in both files counts twice in the number of tokens, because an exact number needs a
+        look-up of all tokens.
         """
-        weight, extended = shared.learned_message_weight, shared
+        weight, extended = shared.weigh_lessons(self), shared
         for name in sorted(self.class_ids.keys() - shared.class_ids.keys()):
             extended = extended.with_class(name)
         numbers = [extended.class_ids[name] for name in self.class_ids]
@@ -169,8 +191,14 @@ class State:
         size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
         meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}
         combined = State(meta, extended.class_ids, sums, histogram, typicality, None, weight)
-        has_same_classes = combined.totals.classes == shared.totals.classes
-        return replace(combined, curves=shared.fitted_curves) if has_same_classes else combined
+        if combined.totals.classes != shared.totals.classes:
+            return combined
+        if not shared.is_starter:
+            return replace(combined, curves=shared.fitted_curves)
+        scores = thin(shared.histogram, STARTER_SCORES)
+        scores[numbers] += self.histogram
+        fitted = replace(combined, histogram=scores, sums=scores[:, 0].sum(axis=1)[:, None] + 0 * sums)
+        return replace(combined, curves=fitted.fitted_curves)
 
     @property
     def fitted_curves(self) -> np.ndarray:
@@ -190,6 +218,17 @@ class State:
         )
         figures = ((repr(self.meta[SIZE]), SIZE), (repr(float(self.calibration.noise)), NOISE))
         database.executemany("UPDATE meta SET value = ? WHERE key = ?", figures)
+
+
+def thin(histogram: np.ndarray, messages: int) -> np.ndarray:
+    """Return the histogram (C, 2, BINS) with at most this number of messages of each class on average.
+
+    >>> thin(np.array([[[2, 6, 2], [4, 0, 6]]]), 5).tolist()
+    [[[1, 3, 1], [2, 0, 3]]]
+    """
+    sums = np.cumsum(histogram, axis=2)
+    share = min(1.0, messages * len(histogram) / max(int(sums[:, 0, -1].sum()), 1))
+    return np.diff(np.floor(sums * share + 0.5).astype(np.int64), axis=2, prepend=0)
 
 
 def _is_parameter(value: Any) -> bool:

@@ -34,6 +34,7 @@ from spamnb.model.calibration import Calibration
 from spamnb.model.class_counts import ClassTotals, TokenCounts
 from spamnb.model.delta import MAX_UNITS, Sums
 from spamnb.model.trust import PRIOR_NOISE
+from spamnb.reader.evidence import N_WORD_GROUPS
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
@@ -368,6 +369,9 @@ class Store(Database):
         with self.reading():
             array = TokenArray.of(tokens)
             figures = self._read_figures(self.combined.totals.classes, array.hashes)
+            if self.shared is not None and self.state.is_one_sided(self.shared.state):
+                of_shared = self.shared._read_figures(self.combined.totals.classes, array.hashes)
+                figures[:, :, (array.groups >= N_WORD_GROUPS) & ~of_shared[DOCUMENTS].any(axis=0)] = 0
             positions = np.flatnonzero(figures[DOCUMENTS].any(axis=0))
             documents, occurrences, weights = figures[:, :, positions]
             return TokenCounts(positions, documents, occurrences, array.groups[positions], weights)
@@ -401,7 +405,7 @@ class Store(Database):
         figures[:, present] = present_figures.transpose(2, 1, 0)
         if self.shared is None:
             return figures
-        figures[:WEIGHT] *= self.shared.state.learned_message_weight
+        figures[:WEIGHT] *= self.shared.state.weigh_lessons(self.state)
         return figures + self.shared._read_figures(classes, hashes)
 
     def add(self, label: str, message: Rows, sign: int = 1) -> None:

@@ -1,0 +1,107 @@
+"""Build the starter, the small model of public mail to which a person's own messages are added.
+
+    python scripts/build_starter.py                 # writes spamnb/starter/starter.jsonl.xz
+    python scripts/build_starter.py --rarest 200    # also shows the rarest tokens
+    python scripts/build_starter.py --output FILE --collections spamassassin enron2
+
+A collection is a corpus of public mail. The starter has the tokens that at least two messages of each of at least two
+collections have, so no word that only one of them has, such as a name. Left out are the kinds of people's addresses
+and of hosts, and tokens with four or more digits in a row. A token of headers or structure is also in at least two good
+messages and two spams: a collection of spam alone shows how one mailbox received its mail, not what spam is.
+
+The model is fitted to messages of these tokens alone. It has counts,
+weights and the histogram of scores, and no message.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from mail_corpora import complain, sources, with_corpora
+
+from spamnb.engines.counting import count_parallel
+from spamnb.model.training_set import TrainingSet
+from spamnb.reader.evidence import GROUPS
+from spamnb.settings import Settings
+from spamnb.sources.entries import Entry
+from spamnb.sources.spec import find_labelled_entries
+from spamnb.store.cells import DOCUMENTS
+from spamnb.store.jsonl import export
+from spamnb.store.snapshot import read_sums, write_snapshot
+from spamnb.store.store import Store
+from spamnb.training import model_of
+
+MIN_MESSAGES = 2  # of a collection, and of a class for tokens of headers and structure
+MIN_COLLECTIONS = 2
+FILE = Path(__file__).resolve().parents[1] / "spamnb" / "starter" / "starter.jsonl.xz"
+DEFAULT = ("spamassassin", "enron1", "modern-spam")
+# Addresses and hosts, in the kinds that have them, and numbers.
+_PRIVATE = re.compile(r"(from|to|sender|reply-to|url):|(received|x-[a-z-]+):.*[a-z].*\.|.*\d{4}")
+
+
+def _ignore(_name: str, _error: Exception) -> None:
+    """Skip what is no message, such as the summaries beside Enron's folders."""
+
+
+def find_collections(names: Sequence[str], root: Path) -> dict[str, list[Entry]]:
+    """Return the messages of each collection."""
+    specs = {"modern-spam": [f"spam={root}/modern/spam"]}
+    return {name: list(find_labelled_entries(specs.get(name) or sources(name, root), _ignore)) for name in names}
+
+
+def select_tokens(training_set: TrainingSet, collection: np.ndarray) -> np.ndarray:
+    """Return the columns of the tokens of the starter; ``collection`` (n,) is the number of each message's."""
+    rows, size = training_set.rows, len(training_set.tokens)
+
+    def count(mask: np.ndarray) -> np.ndarray:
+        return np.bincount(rows.take(mask).packed().ids, minlength=size)
+
+    in_collections = sum((count(collection == k) >= MIN_MESSAGES).astype(int) for k in range(collection.max() + 1))
+    in_classes = sum((count(rows.labels == c) >= MIN_MESSAGES).astype(int) for c in range(len(rows.classes)))
+    is_text = training_set.tokens.groups < GROUPS.index("headers")
+    columns = np.flatnonzero((in_collections >= MIN_COLLECTIONS) & (is_text | (in_classes == len(rows.classes))))
+    tokens = training_set.tokens.take(columns)
+    return columns[[_PRIVATE.match(token) is None for token in tokens]]
+
+
+def make_starter(collections: Mapping[str, Sequence[Entry]], path: Path | str) -> Store:
+    """Make the starter of these collections at ``path``, and return it."""
+    settings, ends = Settings(), np.cumsum([len(entries) for entries in collections.values()])
+    entries = [entry for mail in collections.values() for entry in mail]
+    training_set = count_parallel(entries, settings, complain).deduplicate()
+    collection = np.searchsorted(ends, training_set.rows.positions, side="right")
+    columns = select_tokens(training_set, collection)
+    columns = columns[np.argsort(training_set.tokens.hashes[columns])]
+    with model_of(training_set.select_columns(columns), settings) as model:
+        sums = read_sums(model)
+    store = Store.create(path, settings.as_meta())
+    write_snapshot(store, sums)
+    return store
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, default=FILE, help="the export  [default: in spamnb/starter/]")
+    parser.add_argument("--collections", nargs="+", default=DEFAULT, help=f"[default: {' '.join(DEFAULT)}]")
+    parser.add_argument("--rarest", type=int, default=0, metavar="N", help="show the N rarest tokens")
+    arguments = with_corpora(parser, "spamassassin")
+    with make_starter(find_collections(arguments.collections, arguments.corpora), ":memory:") as store:
+        sums, text = read_sums(store), "".join(f"{line}\n" for line in export(store))
+    arguments.output.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+    cells, tokens = sums.block.cells, list(sums.block.tokens)
+    messages = np.bincount(cells.token, cells.figures[DOCUMENTS], len(tokens)).astype(int)
+    groups = dict(zip(GROUPS, np.bincount(sums.block.tokens.groups, minlength=len(GROUPS)).tolist()))
+    size = arguments.output.stat().st_size
+    print(f"{arguments.output}: {len(tokens):,} tokens {groups}, {dict(zip(sums.classes, sums.documents.tolist()))}")
+    print(f"{size:,} bytes compressed, {len(text.encode()):,} bytes of JSON lines")
+    for position in sorted(range(len(tokens)), key=lambda j: (messages[j], tokens[j]))[: arguments.rarest]:
+        print(f"{messages[position]}\t{tokens[position]}")
+
+
+if __name__ == "__main__":
+    main()
