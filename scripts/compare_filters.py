@@ -7,9 +7,9 @@ SPAMNB_CORPORA names the folder of all corpora. Protocols: "split" learns the fi
 scores the others. "folds" has ten folds, by the same md5. "online" scores each message and then learns it, in the order
 of the topmost Received fields if the corpus has them, else in the order of md5. With --noise a share of the learned
 labels is wrong, the same ones for every filter; figures use the right labels. "unlearned", for SpamAssassin's corpus,
-scores good mail of a --kind of which none was learned, and the spam of the files with an odd md5; --limit is then the
-number of learned messages of each class. Unsure counts as not spam. Programs run one at a time. Seconds are wall time,
-so compare only ratios of one run. Peak memory is that of the largest process.
+scores good mail of a kind of which none was learned (all kinds, or one --kind), and the spam of the files with an odd
+md5; --limit is then the number of learned messages of each class. Unsure counts as not spam. Programs run one at a
+time. Seconds are wall time, so compare only ratios of one run. Peak memory is that of the largest process.
 """
 
 from __future__ import annotations
@@ -152,16 +152,43 @@ def leave_kind_out(corpus: Corpus, kind: str, limit: int | None) -> tuple[list[M
     return [corpus.noisy_mail[i] for i in learned], [corpus.mail[i] for i in judged]
 
 
+class UnlearnedRow(NamedTuple):
+    """A row of the table of unlearned kinds: messages judged, and errors. A good message lost costs nine spams."""
+
+    filter: str
+    kind: str
+    good: int
+    spam: int
+    good_lost: int
+    spam_through: int
+    cost: int
+
+
 class Corpus(NamedTuple):
     mail: list[Mail]
     noisy_mail: list[Mail]  # the same mail, with the labels that filters learn
     keys: list[int]  # md5 of each message
 
 
-def count_errors(mail: Sequence[Mail], calls: Sequence[bool]) -> tuple[int, int]:
-    """Return the number of good messages called spam, and of spam that is not."""
-    lost = sum(called and message.label == "ham" for message, called in zip(mail, calls))
-    return lost, sum(not called and message.label == "spam" for message, called in zip(mail, calls))
+def compare_unlearned(
+    corpus: Corpus, filters: Sequence[type[Peer]], kinds: Sequence[str], limit: int | None, folder: Path
+) -> list[UnlearnedRow]:
+    """Print and return the errors of filters on kinds of good mail that they have not learned."""
+    table: list[UnlearnedRow] = []
+    print_row(["", *(field.replace("_", " ") for field in UnlearnedRow._fields[1:])])
+    print_row(["---"] * len(UnlearnedRow._fields))
+    for kind in kinds:
+        learned, judged = leave_kind_out(corpus, kind, limit)
+        good = sum(message.label == "ham" for message in judged)
+        for number, peer in enumerate(filters):
+            run = peer(folder / f"{kind}{number}").split(learned, judged)
+            for decision, calls in run.calls.items():
+                lost = sum(called and message.label == "ham" for message, called in zip(judged, calls))
+                through = sum(not called and message.label == "spam" for message, called in zip(judged, calls))
+                counts = good, len(judged) - good, lost, through, 9 * lost + through
+                table.append(UnlearnedRow(f"{peer.name}, {decision}", kind, *counts))
+                print_row([*map(str, table[-1])])
+    return table
 
 
 def by_split(kind: type[Peer], corpus: Corpus, folder: Path) -> tuple[list[Mail], Run]:
@@ -217,6 +244,10 @@ def format_row(row: Row) -> list[str]:
     ]
 
 
+def print_row(cells: Sequence[str]) -> None:
+    print("|".join(["", *cells, ""]), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
@@ -236,39 +267,39 @@ def main() -> None:
         raise SystemExit(f"{error}{hint if arguments.corpus in CORPORA else ''}") from None
     if arguments.protocol == "online":
         entries = sort_by_date(entries, lambda name, error: None) if has_dates else sorted(entries, key=md5)
-    if arguments.protocol == "unlearned" and (arguments.corpus != "spamassassin" or arguments.kind is None):
-        parser.error("--protocol unlearned needs --corpus spamassassin and a --kind")
+    if arguments.protocol == "unlearned" and arguments.corpus != "spamassassin":
+        parser.error("--protocol unlearned needs --corpus spamassassin")
     if arguments.protocol != "unlearned":
         entries = entries[: arguments.limit]
-    kinds = [p for p in PEERS if not arguments.filters or any(f in p.name for f in arguments.filters.split(","))]
-    table: list[Row] = []
+    chosen = [p for p in PEERS if not arguments.filters or any(f in p.name for f in arguments.filters.split(","))]
+    table: list[Row | UnlearnedRow] = []
     with tempfile.TemporaryDirectory(prefix="compare-") as work:
         (Path(work) / "mail").mkdir()
         mail, keys = as_files(entries, Path(work) / "mail"), [md5(entry) for entry in entries]
         corpus = Corpus(mail, mislabelled(mail, keys, arguments.noise), keys)
         spam = sum(m.label == "spam" for m in mail)
         print(f"{arguments.corpus}, {arguments.protocol}: {len(mail) - spam} ham, {spam} spam\n", flush=True)
-        print("|".join(["", "", *COLUMNS, ""]))
-        print("|".join(["", *["---"] * (len(COLUMNS) + 1), ""]), flush=True)
-        for number, kind in enumerate(kinds):
-            folder = Path(work) / str(number)
-            folder.mkdir()
-            if problem := kind(folder / "look").describe_missing():
-                print(f"|{kind.name}: {problem}|" + "|" * len(COLUMNS), flush=True)
-                continue
-            if arguments.protocol == "unlearned":
-                learned, test = leave_kind_out(corpus, arguments.kind, arguments.limit)
-                run = kind(folder / "peer").split(learned, test)
-                for decision, calls in run.calls.items():
-                    lost, through = count_errors(test, calls)
-                    print(f"{kind.name}, {decision}: {lost} lost, {through} through; {9 * lost + through}", flush=True)
+        filters = []
+        for kind in chosen:
+            if problem := kind(Path(work) / "look").describe_missing():
+                print(f"{kind.name}: {problem}\n", flush=True)
             else:
-                test, run = PROTOCOLS[arguments.protocol](kind, corpus, folder)
-            for row in rows(kind.name, test, run):
-                table.append(row)
-                print("|".join(["", *format_row(row), ""]), flush=True)
+                filters.append(kind)
+        if arguments.protocol == "unlearned":
+            kinds = [arguments.kind] if arguments.kind else list(KINDS)
+            table += compare_unlearned(corpus, filters, kinds, arguments.limit, Path(work))
+        else:
+            print_row(["", *COLUMNS])
+            print_row(["---"] * (len(COLUMNS) + 1))
+            for number, kind in enumerate(filters):
+                folder = Path(work) / str(number)
+                folder.mkdir()
+                for row in rows(kind.name, *PROTOCOLS[arguments.protocol](kind, corpus, folder)):
+                    table.append(row)
+                    print_row(format_row(row))
     if arguments.json:
-        arguments.json.write_text(json.dumps([asdict(row) for row in table], indent=1, allow_nan=True) + "\n")
+        figures = [row._asdict() if isinstance(row, UnlearnedRow) else asdict(row) for row in table]
+        arguments.json.write_text(json.dumps(figures, indent=1, allow_nan=True) + "\n")
 
 
 if __name__ == "__main__":
