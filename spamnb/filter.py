@@ -21,7 +21,7 @@ from spamnb.learners import learner_for
 from spamnb.learners.learner import NewMessage
 from spamnb.model.calibration import bins_by_class
 from spamnb.model.classification import Classification, Evidence
-from spamnb.model.decision import UNSURE, Loss, bin_typicality, describe_doubt, is_typical
+from spamnb.model.decision import UNSURE, Loss, bin_typicality, describe_doubt, doubt_verdicts, is_typical
 from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
 from spamnb.model.pooling import towards_prior
 from spamnb.model.trust import trust
@@ -325,7 +325,7 @@ class Classifier:
             is_like_spam = is_typical(typicality, self.store.typicality(), totals.documents, spam_column, loss.cost)
         is_whole = ~has_unread_parts(rows.truncations)
         likely = loss.verdicts(classes, probabilities, spam)
-        verdicts = loss.verdicts(classes, probabilities, spam, is_like_spam, is_whole)
+        verdicts = doubt_verdicts(likely, spam, is_like_spam, is_whole)
         column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:

@@ -14,10 +14,12 @@ from spamnb.learners.learner import CorrectionFit, Fit, Learner, NewestScores
 from spamnb.model import calibration
 from spamnb.model.class_counts import inverse_index
 from spamnb.model.correction import add_first_class
-from spamnb.model.decision import Loss, is_typical
+from spamnb.model.decision import Loss, doubt_verdicts, is_typical
 from spamnb.model.delta import MessageRecord
+from spamnb.model.new_senders import NewSenders, assign_senders
 from spamnb.model.newest import NoNewest, select_newest
 from spamnb.model.training_set import TrainingSet
+from spamnb.reader.message import has_unread_parts
 from spamnb.reader.tokens import CHUNK_TOKENS
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
@@ -57,6 +59,7 @@ class LeaveOneOutResult(NamedTuple):
     doubtful: int = 0
     newest: NewestResult | None = None
     no_newest: str = ""  # why there is no ``newest``, as the end of a sentence
+    new_senders: NewSenders | None = None  # None without spam, or without good mail that can be left out by sender
 
     def verdict_numbers(self) -> np.ndarray:
         """Return the verdicts as class numbers (n,), −1 for unsure."""
@@ -112,7 +115,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     """Calibrate the left-out scores, and return the classification of each message."""
     training_set, labels, scores, typicality = fitted.training_set, fitted.labels, fitted.scores, fitted.typicality
     classes, documents = training_set.counts.classes, training_set.counts.documents
-    positions = training_set.rows.positions
+    positions, truncations = training_set.rows.positions, training_set.rows.truncations
     n_folds = min(fitted.n_folds, len(labels)) if fitted.n_folds else None
     facts_of_model = classes, documents, training_set.counts.totals().vocabulary_size, n_folds
     if typicality is None or not len(labels):
@@ -120,24 +123,34 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     curves = calibration.fit(fitted.histogram(), documents)
     column, known = settings.spam_column(classes), fitted.known_typicality()
 
-    def classify(scores: np.ndarray, typicality: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    def classify(scores: np.ndarray, typicality: np.ndarray, truncations: np.ndarray) -> tuple[np.ndarray, list[str]]:
         p, loss, is_like_spam = curves.probabilities(scores), Loss.of(settings), np.ones(len(scores), bool)
         if column is not None:
             is_like_spam = is_typical(typicality[:, column], known, documents, column, loss.cost)
-        return p, loss.verdicts(classes, p, settings.spam, is_like_spam)
+        is_whole = ~has_unread_parts(truncations)
+        return p, doubt_verdicts(loss.verdicts(classes, p, settings.spam), settings.spam, is_like_spam, is_whole)
 
     newest = None
     if fitted.newest is not None:
         rows = fitted.newest.rows
         order = np.argsort(positions[rows])
-        newest_results = fitted.newest.scores[order], fitted.newest.typicality[order]
-        newest = NewestResult(fitted.newest.since, labels[rows[order]], classify(*newest_results)[1])
+        results = fitted.newest.scores[order], fitted.newest.typicality[order], truncations[rows[order]]
+        newest = NewestResult(fitted.newest.since, labels[rows[order]], classify(*results)[1])
+    new_senders = None
+    if column is not None:
+        fold = assign_senders(training_set)
+        is_tested = (fold >= 0) & (labels != column)
+        by_others = learner_for(settings).score_folds(fitted, fold) if is_tested.any() else None
+        if by_others is not None:
+            _, verdicts = classify(*(values[is_tested] for values in (*by_others, truncations)))
+            new_senders = NewSenders.of(training_set.rows.senders[is_tested], verdicts, settings.spam)
     order, n_doubtful = np.argsort(positions), 0
     if fitted.doubtful is not None and fitted.by_learned is not None:
         positions = np.concatenate([positions, fitted.doubtful.positions])
         labels = np.concatenate([labels, fitted.doubtful.labels])
         scores = np.concatenate([scores, fitted.by_learned.scores])
         typicality = np.concatenate([typicality, fitted.by_learned.typicality])
+        truncations = np.concatenate([truncations, fitted.doubtful.truncations])
         n_doubtful = len(labels) - len(order)
         order = np.append(order, len(order) + np.argsort(positions[len(order) :]))
     scores, typicality = scores[order], typicality[order]
@@ -146,10 +159,11 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
         positions[order],
         labels[order],
         scores,
-        *classify(scores, typicality),
+        *classify(scores, typicality, truncations[order]),
         n_doubtful,
         newest,
         fitted.no_newest,
+        new_senders,
     )
 
 

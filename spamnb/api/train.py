@@ -32,7 +32,7 @@ from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.metrics import confusion_matrix, doubtful_rows
 from spamnb.model.decision import UNSURE
-from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, format_percent
+from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, describe_new_senders, format_percent
 from spamnb.report.table import format_tables
 from spamnb.settings import Settings
 from spamnb.shown_text import escape, pluralize
@@ -105,7 +105,8 @@ class TrainingReport(Report):
         -------
         dict
             Numbers of messages and tokens, ``confusion`` {class: {verdict: messages}} of the left-out messages, and the
-            shares of wrong and unsure verdicts in percent.
+            shares of wrong and unsure verdicts in percent. ``new_senders`` are the shares of good mail lost and unsure
+            if the model has never seen its sender's domain or its mailing list; None if this cannot be measured.
         """
         left_out, confusion = self.left_out, self._confusion
         names = left_out.classes if len(left_out.labels) else ()
@@ -122,6 +123,7 @@ class TrainingReport(Report):
             "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, confusion.tolist())},
             "wrong": 100 * wrong / messages if messages else None,
             "unsure": 100 * unsure / messages if messages else None,
+            "new_senders": left_out.new_senders and left_out.new_senders._asdict(),
         }
 
     def __str__(self) -> str:
@@ -135,7 +137,7 @@ class TrainingReport(Report):
         if len(left_out.classes) == 1:
             lines.append(f"The only class is {left_out.classes[0]!r}. Learn messages of another class, too.")
         elif left_out.classes:
-            lines += [*self._format_verdicts(), *self._format_newest()]
+            lines += [*self._format_verdicts(), *self._format_newest(), *self._format_new_senders()]
         if self.conflicts:
             subject = f"{pluralize(self.conflicts, 'message')} {'is' if self.conflicts == 1 else 'are'}"
             lines.append(f"{subject} in several classes. Such a message counts for the class that was read last.")
@@ -184,6 +186,16 @@ class TrainingReport(Report):
             f"The newest fifth, {messages} since {since}, classified by a model of the older messages:",
             *self._format_errors(newest.labels, newest.verdicts),
             "  Expect such errors in future mail. The models of the first figures know mail newer than the message.",
+        ]
+
+    def _format_new_senders(self) -> list[str]:
+        figures = self.left_out.new_senders
+        if figures is None:
+            return []
+        lost, unsure = format_percent(figures.lost), format_percent(figures.unsure)
+        return [
+            f"Good mail, {describe_new_senders(figures)}:",
+            f"  good mail lost {lost} %, unsure {unsure} %",
         ]
 
     def _evaluate_command(self, *options: str) -> str:

@@ -68,6 +68,7 @@ enum want {
     WANT_BODY = 2,   /* texts, links and parts */
     WANT_DIGEST = 4,
     WANT_DATE = 8,
+    WANT_SENDER = 32, /* the mailing list, or else the sender's domain */
     WANT_DOUBTFUL = 16, /* tokens of doubtful text: to classify a message, not to learn it */
 };
 
@@ -113,11 +114,11 @@ struct reader *reader_new(void *answerer, unsigned ngrams, bool body_only, bool 
                           const char *const names[], const char *const prefixes[], const uint8_t *methods, size_t n);
 void reader_delete(struct reader *reader);
 /* Reads n messages, and adds a row for each message to the vocabulary. Writes the length of each row, the number of its
- * plain tokens, which come first, and the digest, date and truncations of each message. If vocabulary is NULL, adds no
- * rows. Afterwards message_list returns the lists of the last message. wants: a sum of enum want. */
+ * plain tokens, which come first, and the digest, date, sender and truncations of each message. If vocabulary is NULL,
+ * adds no rows. Afterwards message_list returns the lists of the last message. wants: a sum of enum want. */
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const char *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint32_t *n_plain,
-                           uint8_t *digests, uint8_t *dates, uint32_t *truncations);
+                           uint8_t *digests, uint8_t *dates, int64_t *senders, uint32_t *truncations);
 /* Writes the address of a list of the last message, and returns the length of the list. which: 0 headers, 1 texts, 2
  * links, 3 doubtful texts, 4 files. */
 size_t message_list(const struct reader *reader, int which, const span **items);

@@ -127,6 +127,21 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
         date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
 }
 
+/* Returns the hash of the mailing list, which List-Id names in angle brackets, or else of the domain after the last "@"
+ * of From. Returns 0 if the message has neither. */
+static int64_t find_sender(struct reader *reader) {
+    const struct section *section = &reader->message.section;
+    span list = value_of(reader, section, LITERAL("list-id"), false), name;
+    span from = value_of(reader, section, LITERAL("from"), false);
+    const uint8_t *bracket = find_last(list, '<'), *at = find_last(from, '@');
+    if (!is_empty(strip(list)))
+        name = bracket ? before_first(span_between(bracket + 1, list.end), '>') : list;
+    else
+        name = before_first(before_first(span_between(at ? at + 1 : from.end, from.end), '>'), ' ');
+    name = copy_lower(&reader->arena, strip(name));
+    return is_empty(name) ? 0 : (int64_t)file_hash(name);
+}
+
 static void list_files(struct reader *reader) {
     struct message *message = &reader->message;
     for (size_t i = 0; i < message->leaves.count; i++) {
@@ -180,6 +195,8 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         compute_digest(reader, message->digest);
     if (wants & WANT_DATE)
         copy_date(reader, message->date);
+    if (wants & WANT_SENDER)
+        message->sender = find_sender(reader);
     if (reader->vocabulary)
         count_tokens(reader, wants & WANT_DOUBTFUL);
     for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++) {

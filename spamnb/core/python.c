@@ -70,7 +70,7 @@ void reader_delete(struct reader *reader) {
 
 enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary, const char *const raws[],
                            const size_t sizes[], size_t n, unsigned wants, uint32_t *lengths, uint32_t *n_plain,
-                           uint8_t *digests, uint8_t *dates, uint32_t *truncations) {
+                           uint8_t *digests, uint8_t *dates, int64_t *senders, uint32_t *truncations) {
     const struct message *message = &reader->message;
     reader->vocabulary = vocabulary;
     for (size_t i = 0; i < n; i++) {
@@ -79,6 +79,7 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
             return failure;
         memcpy(digests + i * DIGEST, message->digest, DIGEST);
         memcpy(dates + i * DATE, message->date, DATE);
+        senders[i] = message->sender;
         truncations[i] = message->truncations;
         if (vocabulary && !row_end(vocabulary, &lengths[i], &n_plain[i]))
             return FAILED_MEMORY;

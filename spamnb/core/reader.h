@@ -78,6 +78,7 @@ struct message {
     span charset; /* in which header fields have 8-bit bytes: the first that the message names; at NULL until needed */
     uint8_t digest[DIGEST];
     uint8_t date[DATE]; /* of the topmost Received field, or else of the Date field; ends with a zero byte */
+    int64_t sender;     /* the hash of the mailing list, or else of the sender's domain; 0: the message names neither */
 };
 
 /* Reads a message into reader->message. If the reader has a vocabulary, also counts the message's tokens in the current

@@ -12,6 +12,7 @@ from spamnb.evaluation import intervals, metrics
 from spamnb.evaluation.intervals import Estimate
 from spamnb.evaluation.metrics import UNSURE, precision_recall
 from spamnb.evaluation.result import Result
+from spamnb.model.new_senders import NewSenders
 
 
 class ClassFigures(NamedTuple):
@@ -53,6 +54,7 @@ class Figures(NamedTuple):
     accuracy: Estimate
     spam: SpamFigures | None
     calibration: CalibrationFigures
+    new_senders: NewSenders | None
     by_class: list[ClassFigures]
     confusion: list[list[int]]  # a row per true class, a column per verdict; the last column is unsure
 
@@ -66,6 +68,7 @@ def compute_figures(result: Result, *, replicates: int = intervals.REPLICATES, s
         intervals.binomial_interval(int(result.is_right.sum()), len(result)),
         _spam_figures(result, replicates, seed),
         _calibration_figures(result),
+        result.new_senders,
         _class_figures(result),
         result.confusion.tolist(),
     )

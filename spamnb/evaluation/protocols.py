@@ -8,6 +8,7 @@ All copies of a message (equal digests) are in the same part, because a filter r
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from spamnb.model.newest import mark_newest
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import UNDATED
 from spamnb.settings import Settings
-from spamnb.training import estimate, fit, model_of, prepare
+from spamnb.training import LeaveOneOutResult, estimate, fit, model_of, prepare
 
 # Messages classified together. 3,897 messages of SpamAssassin took 2.0 s in batches of 16 and 1.2 s in batches of 512.
 # Batches of 4,096 took 1.2 s, too, and 40 MB more.
@@ -145,7 +146,12 @@ def evaluate_parts(mail: Mail, settings: Settings, part: NDArray[np.intp], proto
     for number in range(part.max() + 1):
         mask = mail.mask(part == number)
         rows |= evaluate_positions(mail, settings, total.minus(mask), mask)
-    return make_result([rows[position] for position in sorted(rows)], protocol, settings.spam)
+    result = make_result([rows[position] for position in sorted(rows)], protocol, settings.spam)
+    return replace(result, new_senders=_estimate(mail, settings).new_senders)
+
+
+def _estimate(mail: Mail, settings: Settings) -> LeaveOneOutResult:
+    return estimate(fit(prepare(mail.training_set), settings), settings)
 
 
 def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
@@ -154,7 +160,7 @@ def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
     If the model is not a function of sums alone, the mail is split into parts, and each message is classified with a
     model of the other parts. No evidence is computed.
     """
-    left_out = estimate(fit(prepare(mail.training_set), settings), settings)
+    left_out = _estimate(mail, settings)
     if not len(left_out.labels):
         raise SpamnbError("leave-one-out needs messages of at least two classes")
     classes, rows = left_out.classes, []
@@ -163,4 +169,4 @@ def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
         name, truth = mail.names[left_out.positions[i]], classes[left_out.labels[i]]
         rows.append(EvaluatedMessage(name, truth, left_out.verdicts[i], scores, probabilities))
     protocol = f"Each of {left_out.n_folds} parts classified by the others" if left_out.n_folds else "Leave-one-out"
-    return make_result(rows, protocol, settings.spam)
+    return replace(make_result(rows, protocol, settings.spam), new_senders=left_out.new_senders)

@@ -20,6 +20,7 @@ from spamnb.store.state import State
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # these imports would slow down the classification of one message
+    from spamnb.model.correction import Problem
     from spamnb.model.training_set import TrainingSet
 
 
@@ -80,11 +81,14 @@ class LeftOut(NamedTuple):
 
 
 class CorrectionFit(NamedTuple):
-    """The fitted correction of naive Bayes, in units of ``formulas.correction.UNIT``, of all classes but the first."""
+    """The fitted correction of naive Bayes, in units of ``model.correction.UNIT``, of all classes but the first."""
 
+    problem: Problem
     contributions: np.ndarray  # (n, C - 1) added to the weights of the tokens of each message
     weights: np.ndarray  # (V, C - 1) the sums of the contributions by token
-    hard_examples: Sequence[HardExample]  # the hardest last
+    noise: float  # share of wrong labels
+    parameters: Mapping[str, float]  # ``penalty`` and ``least`` of ``Problem.ascend``
+    hard_examples: Sequence[HardExample] = ()  # the hardest last
 
 
 class NewestScores(NamedTuple):
@@ -153,6 +157,14 @@ class Learner:
         """Score ``messages`` by a model of ``others``, which have the same list of tokens.
 
         Return None if this model needs another training.
+        """
+        return None
+
+    def score_folds(self, fitted: Fit, fold: np.ndarray) -> LeftOut | None:
+        """Score each training message by the model without the messages of its ``fold`` (n,).
+
+        Messages of fold −1 are in all of these models, and have no meaningful score. Return None if this model needs
+        another training.
         """
         return None
 

@@ -65,7 +65,7 @@ class NaiveBayes(Learner):
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
             # These scores are sums over all tokens of the vocabulary, also over tokens that a message does not have.
-            left_out, n_folds = self._leave_folds_out(training_set), N_FOLDS
+            left_out, n_folds = self.leave_folds_out(training_set, training_set.stratified_folds(N_FOLDS)), N_FOLDS
         else:
             left_out, n_folds = self.leave_one_out(training_set), None
         return Fit(training_set, left_out.scores, n_folds, typicality=left_out.typicality)
@@ -93,13 +93,15 @@ class NaiveBayes(Learner):
         model = self._model(self.settings.pooling, totals, self._count_table(counts), groups, intercepts)
         return _score_messages(messages, lambda batch: model.score(*batch.cells))
 
-    def _leave_folds_out(self, training_set: TrainingSet) -> LeftOut:
-        """Score each message by the messages of the other folds."""
-        fold = training_set.stratified_folds(N_FOLDS)
+    def score_folds(self, fitted: Fit, fold: np.ndarray) -> LeftOut:
+        return self.leave_folds_out(fitted.training_set, fold)
+
+    def leave_folds_out(self, training_set: TrainingSet, fold: np.ndarray) -> LeftOut:
+        """Score each message by the messages that are not in its ``fold`` (n,). Messages of fold −1 have no score."""
         left_out = LeftOut(*np.zeros((2, len(fold), len(training_set.counts.classes))))
         if left_out.scores.shape[1] < 2:
             return LeftOut(*(values[:0] for values in left_out))
-        for f in range(N_FOLDS):
+        for f in range(fold.max(initial=-1) + 1):
             others, messages = training_set.split(fold == f)
             for values, of_fold in zip(left_out, self.scores_by_others(others, messages)):
                 values[fold == f] = of_fold

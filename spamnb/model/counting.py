@@ -84,7 +84,7 @@ class MessageCounter:
 
         def read_batch(batch: list[Entry]) -> Rows:
             classes, labels = np.unique([str(entry.label) for entry in batch], return_inverse=True)
-            rows = self._reader.read([entry.read() for entry in batch], self._local, dated=True)
+            rows = self._reader.read([entry.read() for entry in batch], self._local, with_origin=True)
             return replace(rows, counts=_narrow(rows.counts), labels=labels, classes=tuple(classes.tolist()))
 
         parts = [self._reader.read([], self._local)]

@@ -106,19 +106,10 @@ class Loss(NamedTuple):
             loss = np.vstack([loss, np.full(len(classes), self.unsure_cost)])
         return loss
 
-    def verdicts(
-        self,
-        classes: Sequence[str],
-        probabilities: np.ndarray,
-        spam: str,
-        is_typical: ArrayLike = True,
-        is_whole: ArrayLike = True,
-    ) -> list[str]:
+    def verdicts(self, classes: Sequence[str], probabilities: np.ndarray, spam: str) -> list[str]:
         """Return the action of least expected loss for each message: a class or "unsure". Spam never wins a tie.
 
-        ``probabilities`` are P(c|x), (n, C). A message that would be spam is unsure unless ``is_typical`` (n,) of spam.
-        One that would be anything else is unsure unless it ``is_whole`` (n,): the part that was not read may be spam.
-        With a single class all messages are unsure.
+        ``probabilities`` are P(c|x), (n, C). With a single class all messages are unsure.
 
         >>> Loss("normal", None).verdicts(["ham", "spam"], np.array([[0.3, 0.7]]), "spam")
         ['ham']
@@ -129,10 +120,21 @@ class Loss(NamedTuple):
         if spam in classes:
             loss[names.index(spam)] += 1e-12  # so that spam loses a tie
         actions = least_loss(np.atleast_2d(probabilities), loss)
-        verdicts = [names[action] for action in actions]
-        is_spam = np.array([name == spam for name in verdicts])
-        is_known = np.where(is_spam, is_typical, is_whole).tolist()
-        return [name if known else UNSURE for name, known in zip(verdicts, is_known)]
+        return [names[action] for action in actions]
+
+
+def doubt_verdicts(verdicts: Sequence[str], spam: str, is_typical: np.ndarray, is_whole: np.ndarray) -> list[str]:
+    """Return the verdicts, but unsure for messages of which the model knows too little.
+
+    A message with the verdict spam is unsure unless ``is_typical`` (n,) of spam. One with any other verdict is unsure
+    unless it ``is_whole`` (n,): the part that was not read may be spam.
+
+    >>> doubt_verdicts(["spam", "spam", "ham"], "spam", np.array([True, False, False]), np.array([False, True, True]))
+    ['spam', 'unsure', 'ham']
+    """
+    is_spam = np.array([name == spam for name in verdicts])
+    is_known = np.where(is_spam, is_typical, is_whole).tolist()
+    return [name if known else UNSURE for name, known in zip(verdicts, is_known)]
 
 
 def typicality_bins(typicality: ArrayLike) -> np.ndarray:

@@ -20,7 +20,7 @@ from spamnb.settings import Settings
 
 # The parts of a message that can be requested.
 FIELDS, BODY, DIGEST, DATE = lib.WANT_FIELDS, lib.WANT_BODY, lib.WANT_DIGEST, lib.WANT_DATE
-DOUBTFUL = lib.WANT_DOUBTFUL
+DOUBTFUL, SENDER = lib.WANT_DOUBTFUL, lib.WANT_SENDER
 # The methods of ``answers.Answers``, by the number of the question: "decode" answers ASK_DECODE.
 _QUESTIONS = {number: name.removeprefix("ASK_").lower() for number, name in ffi.typeof("enum ask").elements.items()}
 
@@ -81,28 +81,29 @@ class ReaderCore:
     def _read(self, messages: Sequence[bytes], vocabulary: Any, parts: int) -> tuple[np.ndarray, ...]:
         """Read these parts of messages.
 
-        Return the length of each row, the number of its plain tokens, the digests, the dates and the truncations.
+        Return the length of each row, the number of its plain tokens, digests, dates, senders and truncations.
         """
         n = len(messages)
         raws, sizes = texts(messages), ffi.new("size_t[]", list(map(len, messages)))
         lengths, n_plain, truncations = np.zeros((3, n), np.uint32)
         digests, dates = np.zeros((n, lib.DIGEST), np.uint8), np.zeros((n, lib.DATE), np.uint8)
+        senders = np.zeros(n, np.int64)
         failure = lib.read_messages(
             self.pointer, vocabulary, raws, sizes, n, parts, pointer("uint32_t", lengths),
             pointer("uint32_t", n_plain), pointer("uint8_t", digests, n, lib.DIGEST),
-            pointer("uint8_t", dates, n, lib.DATE), pointer("uint32_t", truncations),
+            pointer("uint8_t", dates, n, lib.DATE), pointer("int64_t", senders), pointer("uint32_t", truncations),
         )  # fmt: skip
         error, self._answerer.error = self._answerer.error, None
         if failure == lib.FAILED_MEMORY:
             raise MemoryError
         if failure:
             raise error or RuntimeError("the reader of messages failed")
-        return lengths, n_plain, digests, dates.view(f"S{lib.DATE}").reshape(n), truncations
+        return lengths, n_plain, digests, dates.view(f"S{lib.DATE}").reshape(n), senders, truncations
 
     def read_cells(
         self, messages: Sequence[bytes], vocabulary: Vocabulary, parts: int
     ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-        """Return the ids and counts of the cells of messages, and the five arrays of ``_read``."""
+        """Return the ids and counts of the cells of messages, and the six arrays of ``_read``."""
         n_cells = ffi.new("size_t *")
         with locked(self), locked(vocabulary):
             lib.vocabulary_forget_rows(vocabulary.pointer)  # first, because an interrupt can end every call
@@ -113,7 +114,7 @@ class ReaderCore:
         return ids, counts, columns
 
     def read_lists(self, raw: bytes, parts: int) -> tuple[list[list[str]], tuple[np.ndarray, ...]]:
-        """Return the lists of one message by their numbers in core/interface.h, and the five arrays of ``_read``.
+        """Return the lists of one message by their numbers in core/interface.h, and the six arrays of ``_read``.
 
         ``parts`` is a sum of FIELDS, BODY, DIGEST and DATE. A part that was not requested is empty.
         """

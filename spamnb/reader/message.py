@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.reader.answers import Answers
-from spamnb.reader.binding import BODY, DATE, DIGEST, DOUBTFUL, FIELDS, ReaderCore
+from spamnb.reader.binding import BODY, DATE, DIGEST, DOUBTFUL, FIELDS, SENDER, ReaderCore
 from spamnb.reader.evidence import TRUNCATIONS, header_rules
 from spamnb.reader.rows import UNDATED, Rows
 from spamnb.reader.tokens import Vocabulary
@@ -77,29 +77,30 @@ class Reader(ReaderCore):
         vocabulary: Vocabulary,
         identify: bool = True,
         doubtful: bool = False,
-        dated: bool = False,
+        with_origin: bool = False,
     ) -> Rows:
         """Return messages as rows of the vocabulary's ids, the tokens of each in the order of their first occurrence.
 
-        Digests are read with ``identify``, dates with ``dated``. With ``doubtful``, the rows have the tokens that occur
-        only in text that may be hidden, after the others.
+        Digests are read with ``identify``, dates and senders with ``with_origin``. With ``doubtful``, the rows have the
+        tokens that occur only in text that may be hidden, after the others.
         """
-        parts = BODY | identify * DIGEST | doubtful * DOUBTFUL | dated * DATE
-        ids, counts, (lengths, n_plain, digests, dates, truncations) = self.read_cells(raws, vocabulary, parts)
+        parts = BODY | identify * DIGEST | doubtful * DOUBTFUL | with_origin * (DATE | SENDER)
+        ids, counts, (lengths, n_plain, digests, dates, senders, truncations) = self.read_cells(raws, vocabulary, parts)
         columns: dict[str, np.ndarray] = {"truncations": truncations}
         if doubtful:
             begins = np.cumsum(lengths, dtype=np.int64) - lengths
             columns["is_doubtful"] = np.arange(len(ids)) >= np.repeat(begins + n_plain, lengths)
         if identify:
             columns["digests"] = digests
-        if dated:
+        if with_origin:
             seconds = [parse_date(date.decode()) for date in dates.tolist()]
             columns["dates"] = np.array([UNDATED if each is None else each for each in seconds], np.int64)
+            columns["senders"] = senders
         return Rows.of_cells(vocabulary, lengths, ids, counts, **columns)
 
     def parse(self, raw: bytes, parts: int = FIELDS | BODY | DIGEST) -> Message:
         """Return a message with these parts; a part that is not requested is empty."""
-        (fields, texts, links, doubtful, files), (_, _, digests, _, truncations) = self.read_lists(raw, parts)
+        (fields, texts, links, doubtful, files), (_, _, digests, _, _, truncations) = self.read_lists(raw, parts)
         return Message(
             headers=tuple(zip(fields[::2], fields[1::2])),
             texts=tuple([text.translate(_CONTROLS) for text in texts]),
@@ -199,7 +200,7 @@ def arrival(raw: bytes) -> int | None:
     >>> arrival(b"Date: Thu, 22 Aug 102 18:26:25 +0700\n\n"), arrival(b"Subject: Date: unknown\n\n")
     (1030015585, None)
     """
-    _, (_, _, _, dates, _) = _readers.reader.read_lists(raw, DATE)
+    _, (_, _, _, dates, *_) = _readers.reader.read_lists(raw, DATE)
     return parse_date(dates[0].decode())
 
 

@@ -1,4 +1,4 @@
-"""``Rows``: messages as sparse rows of token counts, with their digests, dates, labels and truncations as columns.
+"""``Rows``: messages as sparse rows of token counts, with their digests, dates, senders, labels and truncations.
 
 A cell takes 6 bytes, and a message about 1.5 kB. A large array is in a temporary file that is mapped into memory, so
 that the system can take its pages back.
@@ -18,6 +18,7 @@ import numpy as np
 from spamnb.reader.tokens import TokenArray, Vocabulary
 
 UNDATED = -1  # the date of a message without one
+NO_SENDER = 0
 UNLABELLED = -1
 MAX_ITEMS_IN_MEMORY = 1 << 25  # a larger array is in a file: the cells of some 150,000 messages
 MESSAGES_AT_ONCE = 1 << 10  # in a block of rows: their cells fit the processor's cache
@@ -77,6 +78,7 @@ class Rows:
     counts: np.ndarray  # (nnz,) occurrences of the token in the message
     digests: np.ndarray  # (n, 16) bytes that identify a message, however it is stored
     dates: np.ndarray  # (n,) time of arrival in seconds since 1970, or UNDATED
+    senders: np.ndarray  # (n,) hash of the mailing list, or else of the sender's domain; or NO_SENDER
     truncations: np.ndarray  # (n,) the parts that were not read, as bits in the order of ``evidence.TRUNCATIONS``
     labels: np.ndarray  # (n,) numbers of ``classes``, or UNLABELLED
     positions: np.ndarray  # (n,) in the sources
@@ -90,6 +92,7 @@ class Rows:
         defaults = {
             "digests": np.zeros((n, 16), np.uint8),
             "dates": np.full(n, UNDATED),
+            "senders": np.full(n, NO_SENDER, np.int64),
             "truncations": np.zeros(n, np.uint32),
             "labels": np.full(n, UNLABELLED),
             "positions": np.arange(n),
@@ -118,6 +121,7 @@ class Rows:
             concatenate([part.counts for part in parts]),
             digests=concatenate([part.digests for part in parts]),
             dates=concatenate([part.dates for part in parts]),
+            senders=concatenate([part.senders for part in parts]),
             truncations=concatenate([part.truncations for part in parts]),
             labels=concatenate(labels),
             positions=concatenate([part.positions for part in parts]),
@@ -181,7 +185,7 @@ class Rows:
 
     def take(self, selection: Any) -> Rows:
         """Return the messages of a mask (n,), a slice or an array of numbers. The cells are shared."""
-        names = "begins", "ends", "digests", "dates", "truncations", "labels", "positions"
+        names = "begins", "ends", "digests", "dates", "senders", "truncations", "labels", "positions"
         return replace(self, **{name: getattr(self, name)[selection] for name in names})
 
     def packed(self) -> Rows:

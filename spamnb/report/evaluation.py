@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, Estimate
 from spamnb.model.decision import UNSURE
+from spamnb.model.new_senders import NewSenders
 from spamnb.report.table import Table, format_tables
 from spamnb.shown_text import pluralize
 
@@ -52,10 +53,23 @@ def headline_rows(figures: Figures) -> list[tuple[str, ...]]:
         if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # false for NaN, the share of a class without mail
             both = f"{format_percent(spam.unsure_ham)} / {format_percent(spam.unsure_spam)}"
             rows.append(("unsure, % of good mail / of spam", both, ""))
+    if figures.new_senders is not None:
+        both = f"{format_percent(figures.new_senders.lost)} / {format_percent(figures.new_senders.unsure)}"
+        rows.append(("good mail of new senders: lost / unsure %", both, ""))
     add("accuracy %", figures.accuracy)
     rows.append(("log loss, nats", f"{figures.calibration.log_loss:.4f}", ""))
     rows.append(("expected calibration error %", format_percent(figures.calibration.expected_calibration_error), ""))
     return rows
+
+
+def describe_new_senders(figures: NewSenders) -> str:
+    """Return which mail the figures of new senders are of.
+
+    >>> describe_new_senders(NewSenders(1200, 31, 0.5, 2.0))
+    '1,200 messages of 31 senders, each classified by a model that never saw its sender or list'
+    """
+    mail = f"{pluralize(figures.messages, 'message')} of {pluralize(figures.senders, 'sender')}"
+    return f"{mail}, each classified by a model that never saw its sender or list"
 
 
 def class_table(figures: Figures) -> Table:

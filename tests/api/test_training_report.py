@@ -7,6 +7,7 @@ from mail import mail, write_folders
 
 import spamnb
 from spamnb.api.train import TrainingReport
+from spamnb.model.new_senders import NewSenders
 from spamnb.settings import Settings
 from spamnb.training import LeaveOneOutResult, NewestResult
 
@@ -63,6 +64,17 @@ def test_every_figure_is_that_of_a_count() -> None:
 def test_two_messages_are_two_parts(tmp_path: Path) -> None:
     said = str(spamnb.train(write_folders(tmp_path / "mail", mail(1)), tmp_path / "m")).split("\n")
     assert said[1].startswith("The messages in 2 parts") and "unsure" in said[4]
+
+
+def test_good_mail_of_new_senders_has_its_own_figures() -> None:
+    left_out = report(GOOD).left_out._replace(new_senders=NewSenders(1_200, 31, 0.25, 3.0))
+    made = TrainingReport(Path("m"), Settings(), left_out, 120)
+    assert str(made).split("\n")[-2:] == [
+        "Good mail, 1,200 messages of 31 senders, each classified by a model that never saw its sender or list:",
+        "  good mail lost 0.250 %, unsure 3.00 %",
+    ]
+    assert made.to_dict()["new_senders"] == {"messages": 1_200, "senders": 31, "lost": 0.25, "unsure": 3.0}
+    assert report(GOOD).to_dict()["new_senders"] is None and "never saw" not in str(report(GOOD))
 
 
 def test_the_newest_fifth_has_its_own_figures() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from spamnb.model.decision import (
     ARRIVED,
     TYPICALITY_BINS,
-    Loss,
     describe_doubt,
+    doubt_verdicts,
     is_typical,
     least_share,
     sum_typicality,
@@ -76,14 +76,14 @@ def test_sums_add_up_and_subtract_exactly(seed: int, n: int, classes: int) -> No
 
 
 def test_a_veto_makes_only_spam_unsure() -> None:
-    loss, p = Loss("normal", None), np.array([[0.01, 0.99], [0.99, 0.01]])
-    assert loss.verdicts(["ham", "spam"], p, "spam", np.array([False, False])) == ["unsure", "ham"]
-    assert loss.verdicts(["ham", "spam"], p, "spam") == ["spam", "ham"]
+    never, always = np.zeros(2, bool), np.ones(2, bool)
+    assert doubt_verdicts(["spam", "ham"], "spam", never, always) == ["unsure", "ham"]
+    assert doubt_verdicts(["spam", "ham"], "spam", always, always) == ["spam", "ham"]
 
 
 def test_unread_parts_make_all_but_spam_unsure() -> None:
-    loss, p = Loss("normal", None), np.array([[0.01, 0.99], [0.99, 0.01], [0.99, 0.01]])
-    assert loss.verdicts(["ham", "spam"], p, "spam", True, np.array([False, False, True])) == ["spam", "unsure", "ham"]
+    is_whole = np.array([False, False, True])
+    assert doubt_verdicts(["spam", "ham", "ham"], "spam", np.ones(3, bool), is_whole) == ["spam", "unsure", "ham"]
 
 
 def test_doubts_are_told_apart() -> None:

@@ -79,9 +79,7 @@ def test_costs_decide() -> None:
     assert Loss("strict", None).verdicts(["spam", "work"], even, "spam") == ["work"]
 
 
-def test_nothing_is_called_spam_before_enough_was_seen_nor_anything_by_one_class() -> None:
-    p = np.array([[0.01, 0.99], [0.99, 0.01]])
-    assert Loss("normal", None).verdicts(["ham", "spam"], p, "spam", is_typical=False) == ["unsure", "ham"]
+def test_nothing_is_called_anything_by_one_class() -> None:
     assert Loss("normal", None).verdicts(["spam"], np.ones((2, 1)), "spam") == ["unsure", "unsure"]
 
 

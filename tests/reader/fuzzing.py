@@ -164,7 +164,7 @@ def read_mutated(folder: str, seconds: float, seed: int) -> int:
             os.pwrite(last.fileno(), raw, 0)
             os.truncate(last.fileno(), len(raw))
             if done % 8:
-                reader.read([raw], vocabulary, identify=done % 2 == 0, doubtful=done % 4 > 0, dated=done % 3 == 0)
+                reader.read([raw], vocabulary, identify=done % 2 == 0, doubtful=done % 4 > 0, with_origin=done % 3 == 0)
             else:
                 check(reader.parse(raw))
             if len(vocabulary) > 200_000:
