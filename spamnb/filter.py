@@ -522,9 +522,9 @@ class Classifier:
         return [each.trust for each in new]
 
     def _look_up(self, messages: Sequence[Rows], examples: Sequence[HardExample]) -> Sums:
-        """Return the figures of the tokens of messages and of examples."""
+        """Return the figures of the tokens of messages and of examples, ascending by hash."""
         hashes = [each.tokens.hashes for each in messages] + [each.hashes for each in examples]
-        return self.store.sums(np.concatenate([np.zeros(0, np.int64), *hashes]))
+        return self.store.sums(np.unique(np.concatenate([np.zeros(0, np.int64), *hashes])))
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
         """Remove one message from a class, also if other messages were learned after it.

@@ -23,7 +23,8 @@ from spamnb.sources.entries import SkippedMessages, attempt
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
-    from spamnb.model.class_counts import ClassTotals, TokenCounts
+    from spamnb.model.class_counts import ClassTotals
+    from spamnb.model.delta import Sums
 
 
 MAX_CLASS_COLUMNS = 4  # the shares of more classes take more than half of a line of 80 characters
@@ -44,7 +45,7 @@ class Explanation(Report):
         Settings of the model.
     totals : ClassTotals
         Number of messages of each class of the model.
-    counts : TokenCounts
+    counts : Sums
         Number of messages of each class that have each of the ``top`` tokens.
 
     Examples
@@ -59,7 +60,7 @@ class Explanation(Report):
     top: int
     settings: Settings
     totals: ClassTotals
-    counts: TokenCounts
+    counts: Sums
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as values of JSON.

@@ -251,12 +251,8 @@ def word_of(store: Store, word: str) -> WordReport:
     with store.reading():
         encoded = word.lower().encode("utf-8", "replace")
         tokens = store.block().tokens.ending_in(encoded)
-        counts, totals = store.look_up(tokens), store.totals()
-    model_tokens = [tokens[position] for position in counts.positions.tolist()]
-    counts_by_token = {
-        token: dict(zip(totals.classes, token_counts.tolist()))
-        for token, token_counts in zip(model_tokens, counts.document_counts.T)
-    }
+        counts, totals = store.look_up(tokens).document_counts.T.tolist(), store.totals()
+    counts_by_token = {token: dict(zip(totals.classes, row)) for token, row in zip(tokens, counts) if any(row)}
     order = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))
     documents = dict(zip(totals.classes, totals.documents.tolist()))
     return WordReport(word, documents, {token: counts_by_token[token] for token in order})

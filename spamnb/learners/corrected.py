@@ -36,7 +36,6 @@ from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store.buckets import find_sorted
-from spamnb.store.cells import WEIGHT
 from spamnb.store.state import State
 from spamnb.store.store import Store
 
@@ -161,7 +160,7 @@ class _Fitting:
 
     def __init__(self, model: State, sums: Sums) -> None:
         self._classes, self._noise, self._hashes = sums.classes, model.calibration.noise, sums.hashes
-        self._weights = sums.figures[WEIGHT].T.copy()  # (k, C)
+        self._weights = sums.weights.T.copy()  # (k, C)
 
     def make_example(self, message: NewMessage) -> HardExample:
         """Return a message as an example, with scores of naive Bayes alone."""

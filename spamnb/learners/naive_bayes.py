@@ -38,16 +38,11 @@ class NaiveBayes(Learner):
 
     def score(self, store: Store, rows: Rows, scale: float | None = None) -> BatchScores:
         """Score n messages. With ``scale``, a factor of naive Bayes' scores, also add the correction of the model."""
-        settings, totals, known = self.settings, store.totals(), store.look_up(rows.tokens)
-        shape = len(rows.tokens), len(totals.classes)
-        counts, groups = np.zeros(shape, np.uint32), np.full(shape[0], -1, np.int8)
-        by_class = known.occurrences if settings.model_type == "multinomial" else known.document_counts
-        counts[known.positions] = np.minimum(by_class, MAX_COUNT).T
-        groups[known.positions] = known.groups
-        correction: tuple[Any, ...] = ()
-        if scale is not None:
-            correction = np.zeros(shape, np.int64), scale, UNIT
-            correction[0][known.positions] = known.weights.T
+        settings, totals, sums = self.settings, store.totals(), store.look_up(rows.tokens)
+        by_class = sums.occurrences if settings.model_type == "multinomial" else sums.document_counts
+        counts = np.ascontiguousarray(np.minimum(by_class, MAX_COUNT).T, np.uint32)
+        groups = np.where(sums.is_known, rows.tokens.groups, np.int8(-1))
+        correction = () if scale is None else (np.ascontiguousarray(sums.weights.T), scale, UNIT)
 
         def model(pooling: str, *correction: Any) -> ScoreModel:
             intercepts = self._intercepts(pooling, totals, store.frequencies)

@@ -34,16 +34,6 @@ class ClassTotals(NamedTuple):
     vocabulary_size: int
 
 
-class TokenCounts(NamedTuple):
-    """Counts of the requested tokens that are in the model."""
-
-    positions: np.ndarray  # (k,) in the list of requested tokens
-    document_counts: np.ndarray  # (C, k) N_jc
-    occurrences: np.ndarray  # (C, k) T_jc
-    groups: np.ndarray  # (k,) the tokens' groups
-    weights: np.ndarray  # (C, k) weights of the correction in units (model/correction.py); 0 in other models
-
-
 class SparseRow(NamedTuple):
     """The counts of one class, for the tokens of its messages."""
 

@@ -92,9 +92,29 @@ class Sums(NamedTuple):
     """The figures of k tokens in the C classes of a model."""
 
     classes: tuple[str, ...]
-    hashes: np.ndarray  # (k,) ascending
-    figures: np.ndarray  # (3, C, k): documents, occurrences, weight
+    hashes: np.ndarray  # (k,) in the order in which the tokens were asked for
+    figures: np.ndarray  # (3, C, k) messages with the token, occurrences, and weight in units; 0 for an unknown token
     vectors: np.ndarray  # (k, d); d is 0 in models without vectors
+
+    @property
+    def document_counts(self) -> np.ndarray:
+        """N_jc, (C, k)."""
+        return self.figures[0]
+
+    @property
+    def occurrences(self) -> np.ndarray:
+        """T_jc, (C, k)."""
+        return self.figures[1]
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights of the correction in units (model/correction.py), (C, k); 0 in other models."""
+        return self.figures[2]
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Whether a message has the token, (k,)."""
+        return np.any(self.document_counts, axis=0)
 
 
 class Lesson(NamedTuple):

@@ -31,7 +31,7 @@ from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.model.calibration import Calibration
-from spamnb.model.class_counts import ClassTotals, TokenCounts
+from spamnb.model.class_counts import ClassTotals
 from spamnb.model.delta import MAX_UNITS, Sums
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
@@ -364,17 +364,22 @@ class Store(Database):
             self.write_changes()
             return read_block(self, len(self.state.class_ids))
 
-    def look_up(self, tokens: Sequence[str]) -> TokenCounts:
-        """Return the counts of ``tokens``, which are distinct; tokens that are not in the model are left out."""
+    def look_up(self, tokens: Sequence[str]) -> Sums:
+        """Return the figures by which a message with these ``tokens``, which are distinct, is scored."""
         with self.reading():
             array = TokenArray.of(tokens)
-            figures = self._read_figures(self.combined.totals.classes, array.hashes)
+            sums = self.sums(array.hashes)
             if self.shared is not None and self.state.is_one_sided(self.shared.state):
-                of_shared = self.shared._read_figures(self.combined.totals.classes, array.hashes)
-                figures[:, :, (array.groups >= N_WORD_GROUPS) & ~of_shared[DOCUMENTS].any(axis=0)] = 0
-            positions = np.flatnonzero(figures[DOCUMENTS].any(axis=0))
-            documents, occurrences, weights = figures[:, :, positions]
-            return TokenCounts(positions, documents, occurrences, array.groups[positions], weights)
+                of_shared = self.shared._read_figures(sums.classes, array.hashes)
+                sums.figures[:, :, (array.groups >= N_WORD_GROUPS) & ~of_shared[DOCUMENTS].any(axis=0)] = 0
+            return sums
+
+    def sums(self, hashes: np.ndarray) -> Sums:
+        """Return the figures of the tokens with these hashes, which are distinct."""
+        with self.reading():
+            classes = self.combined.totals.classes
+            vectors = self.vectors(hashes) if self.state.has_vectors else np.zeros((len(hashes), 0))
+            return Sums(classes, hashes, self._read_figures(classes, hashes), vectors)
 
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""
@@ -382,13 +387,6 @@ class Store(Database):
             stored, vectors = read_vectors(self, hashes)
             zeros = np.zeros((1, vectors.shape[1]), vectors.dtype)
             return np.append(vectors, zeros, axis=0)[find_sorted(stored, hashes)]
-
-    def sums(self, hashes: np.ndarray) -> Sums:
-        """Return the figures of the tokens with these hashes, ascending by hash."""
-        with self.reading():
-            classes, hashes = self.combined.totals.classes, np.unique(hashes)
-            vectors = self.vectors(hashes) if self.state.has_vectors else np.zeros((len(hashes), 0))
-            return Sums(classes, hashes, self._read_figures(classes, hashes), vectors)
 
     def weights(self, hashes: np.ndarray, classes: Sequence[str]) -> np.ndarray:
         """Return the correction's weights (C, k), in units, of the tokens with these hashes in these classes."""

@@ -32,15 +32,15 @@ def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
     words = sorted({token for _, tokens in messages for token in tokens})
     assert totals.vocabulary_size == len(words)
     found = store.look_up([*words, "never seen"])
-    assert found.positions.tolist() == list(range(len(words)))
+    assert found.is_known.tolist() == [True] * len(words) + [False]
     for c, name in enumerate(totals.classes):
         own = [tokens for label, tokens in messages if label == name]
         assert totals.documents[c] == len(own)
         assert totals.occurrences[c] == sum(sum(tokens.values()) for tokens in own)
         assert totals.document_counts[c] == sum(map(len, own))
         holders = [sum(word in tokens for tokens in own) for word in words]
-        assert found.document_counts[c].tolist() == holders
-        assert found.occurrences[c].tolist() == [sum(tokens.get(word, 0) for tokens in own) for word in words]
+        assert found.document_counts[c].tolist() == [*holders, 0]
+        assert found.occurrences[c].tolist() == [*(sum(tokens.get(word, 0) for tokens in own) for word in words), 0]
         assert +Counter(store.frequencies()[c]) == Counter(holders)
 
 
@@ -59,7 +59,7 @@ def test_trained_and_learned_sums_add_up(
                 store.add(messages[n][0], make_counts(messages[n][1]), -1)
         assert list(export(both)) == list(export(learned))
         words = sorted({token for _, tokens in messages for token in tokens})
-        assert both.look_up(words).positions.tolist() == learned.look_up(words).positions.tolist()
+        assert both.look_up(words).document_counts.tolist() == learned.look_up(words).document_counts.tolist()
         assert both.look_up(words).occurrences.tolist() == learned.look_up(words).occurrences.tolist()
         assert both.frequencies() == learned.frequencies()
         assert both.totals().vocabulary_size == learned.totals().vocabulary_size
