@@ -31,7 +31,7 @@ from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
 from spamnb.store.applying import apply
-from spamnb.store.hard_examples import pick_examples, read_examples
+from spamnb.store.hard_examples import read_examples
 from spamnb.store.records import read_learned
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import delete_message, store_message
@@ -513,10 +513,12 @@ class Classifier:
         for label, message, classification in messages:
             q = self.trust(label, classification) if classification else 1.0
             new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q))
-        digests = [each.digest for each in new]
-        examples = pick_examples(self.store, digests)
-        sums = self._look_up([each.rows for each in new], examples)
-        apply(self.store, self.learner.delta(self.store.combined, sums, new, dict(zip(digests, examples))))
+        examples, sums = read_examples(self.store), self._look_up([each.rows for each in new], ())
+        delta = self.learner.delta(self.store.combined, sums, new, examples)
+        apply(self.store, delta)
+        if delta.last_fitted:
+            refit = self.learner.refit(self.store.combined, self._look_up([], examples), examples)
+            apply(self.store, refit._replace(cause=delta.last_fitted))
         for label, message, _ in messages:
             store_message(self.store, message.digest, label, message.raw, taught_at)
         return [each.trust for each in new]

@@ -183,7 +183,7 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     with store.writing():
         write_messages(store, _make_records(training_set, correction))
         put_arrays(store, fitted.arrays)
-        for example in correction.hard_examples if correction is not None else ():
+        for example in correction.examples if correction is not None else ():
             hard_examples.add_example(store, example)
         store.recalibrate()
 

@@ -20,6 +20,7 @@ from spamnb.reader.message import Reader
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import Settings
+from spamnb.store.hard_examples import read_examples
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
@@ -288,7 +289,8 @@ def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch
         assert small.classify(raw).scores.tolist() == scores
         small.learn(label, raw)
         assert len(small.store._vocabulary) <= 50 + len(Reader().tokens(raw))
-        assert small.store._rows is not None and len(small.store._rows) <= 50 + len(Reader().tokens(raw))
+        n_looked_up = len(Reader().tokens(raw)) + sum(len(each.hashes) for each in read_examples(small.store))
+        assert small.store._rows is not None and len(small.store._rows) <= 50 + n_looked_up
     assert exported(small) == exported(whole)
 
 

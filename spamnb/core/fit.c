@@ -163,13 +163,14 @@ static double fit_message(const struct fit *fit, size_t i, double *scores, doubl
     if (y)
         change[y - 1] = label_contribution - contributions[y - 1];
     for (size_t k = 0; k < row_size; k++) {
-        contributions[k] += change[k];
         first_change -= change[k];
         largest = larger(largest, larger(change[k], -change[k]));
     }
     largest = larger(largest, larger(first_change, -first_change));
-    if (!largest)
+    if (!largest || (double)largest < fit->least_change * scale)
         return 0.0;
+    for (size_t k = 0; k < row_size; k++)
+        contributions[k] += change[k];
     add_to_weights(fit, i, change, 1);
     return (double)largest / scale;
 }

@@ -208,7 +208,7 @@ struct fit {
     const int64_t *labels, *visits;
     int64_t *contributions, *weights;
     size_t n_visits, row_size;
-    double penalty, noise, unit, least;
+    double penalty, noise, unit, least, least_change;
 };
 
 /* Fits the contribution of each visited message, and adds its changes to the weights. Returns the largest change of a

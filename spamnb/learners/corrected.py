@@ -3,17 +3,19 @@
 model/correction.py defines the correction. Like the counts of naive Bayes, it is a sum over messages: the model file
 stores the contribution of each message beside its digest, so that it can be subtracted.
 
-Training fits all messages. Learning one message fits this message, and then one hard example again. Forgetting the
-message subtracts both changes. If a message that training found hard is forgotten, all hard examples are fitted again,
-because their contributions depend on this message.
+Training fits all messages. Learning one message fits this message, and then the stored examples that it made wrong
+(store/hard_examples.py). Otherwise a few wrong lessons would shift the scores of all mail, because nothing else holds
+them. Forgetting the message subtracts all these changes. If a message that training found hard is forgotten, the
+examples are fitted again, because their contributions depend on this message.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +38,7 @@ from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store.buckets import find_sorted
+from spamnb.store.hard_examples import MAX_NEWEST, is_sampled, sample_size
 from spamnb.store.state import State
 from spamnb.store.store import Store
 
@@ -49,7 +52,6 @@ PASSES = 10, 10, 3
 # The same for more than two classes: on 20 Newsgroups 89.4 % are right with 2 passes, and 89.1 % with 5.
 MANY_PASSES = 2, 2, 1
 MAX_COPIED_BYTES = 1 << 27  # bounds the folds that are solved at the same time, each with a copy of the weights
-MAX_TRAINING_EXAMPLES = 100  # hard examples of a training: with 300 the model is no more accurate
 PASSES_OF_OLDER = 3  # passes over the older messages: their model only scores the newest ones, and is not stored
 # Nats of log-odds for each nat of pooled score, if there are many classes. With two classes the scale is half as large,
 # because the scores are s and −s, whose difference is 2s. On mail the best value for two classes is 2.6 to 3.5.
@@ -96,7 +98,7 @@ class Corrected(Learner):
         left_out = offset_scale(classes) * scores
         left_out += _correct_folds(solution, trusted.stratified_folds(folds), fold_passes)
         by_learned = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
-        correction = solution._replace(hard_examples=_find_hardest(solution, trusted))
+        correction = solution._replace(examples=_find_examples(solution, trusted))
         return Fit(trusted, left_out, folds, noise, doubtful, by_learned, typicality, correction=correction)
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut | None:
@@ -125,82 +127,65 @@ class Corrected(Learner):
     def score(self, store: Store, rows: Rows) -> BatchScores:
         return self.naive_bayes.score(store, rows, offset_scale(len(store.totals().classes)))
 
-    def delta(
-        self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Mapping[bytes, HardExample]
-    ) -> Delta:
-        """Fit the messages whose labels are trusted, and then, for each of them, one hard example again."""
+    def delta(self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
+        """Fit the messages whose labels are trusted. Add those that are hard or of the sample to the examples."""
         delta, trusted = super().delta(model, sums, messages, examples), _select_trusted(model, messages)
-        records, fitting = list(delta.scored), _Fitting(model, sums)
-        new = [fitting.make_example(messages[i]) for i in trusted]
-        fits = fitting.fit(new, LEARNING_PENALTY)
+        records, new = list(delta.scored), [_make_example(messages[i], sums) for i in trusted]
+        fits = _fit(new, sums, model.calibration.noise, LEARNING_PENALTY)
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
-        picks = [(i, examples[each.digest]) for i, each in zip(trusted, new) if each.digest in examples]
-        # If several messages pick the same hard example, its change is recorded with the last of these messages.
-        index_of_pick = {pick.number: i for i, pick in picks}
-        classes = {*model.totals.classes, *(each.label for each in messages)}
-        changes = fitting.refit([*{pick.number: pick for _, pick in picks}.values()], classes)
-        for number, units in changes.items():
-            i = index_of_pick[number]
-            records[i] = records[i]._replace(changes={**records[i].changes, number: units})
         lessons = [lesson._replace(record=record) for lesson, record in zip(delta.lessons, records)]
-        hard = [example for example, (_, largest) in zip(new, fits) if largest >= HARD]
-        return Delta(lessons, records, changes, hard)
+        added = [
+            each._replace(contribution=units)
+            for each, (units, largest) in zip(new, fits)
+            if largest >= HARD or is_sampled(each, examples, len(sums.classes))
+        ]
+        return Delta(lessons, records, examples=added)
 
     def is_hard(self, lesson: Lesson) -> bool:
         largest = max(map(abs, lesson.record.contribution.values()), default=0)
         return bool(largest * UNIT * np.sqrt(max(len(lesson.rows.tokens), 1)) >= HARD)
 
     def refit(self, model: State, sums: Sums, examples: Sequence[HardExample]) -> Delta:
-        return Delta(changes=_Fitting(model, sums).refit(examples, {*model.totals.classes}))
+        examples = [each for each in examples if {*each.offsets} == {*sums.classes}]
+        fits = zip(examples, _fit(examples, sums, model.calibration.noise, PENALTY, NEGLIGIBLE))
+        return Delta(changes={example.number: units for example, (units, largest) in fits if largest})
 
 
-class _Fitting:
-    """The weights of some tokens while contributions are fitted, one set of messages after another."""
+def _make_example(message: NewMessage, sums: Sums) -> HardExample:
+    """Return a message as an example, with scores of naive Bayes alone."""
+    hashes = message.rows.tokens.hashes
+    weights = sums.weights[:, find_sorted(sums.hashes, hashes)]
+    correction = weights.sum(axis=1) * (UNIT / np.sqrt(max(len(hashes), 1)))
+    scores = [message.scores[name] for name in sums.classes]
+    return HardExample(message.digest, message.label, dict(zip(sums.classes, (scores - correction).tolist())), hashes)
 
-    def __init__(self, model: State, sums: Sums) -> None:
-        self._classes, self._noise, self._hashes = sums.classes, model.calibration.noise, sums.hashes
-        self._weights = sums.weights.T.copy()  # (k, C)
 
-    def make_example(self, message: NewMessage) -> HardExample:
-        """Return a message as an example, with scores of naive Bayes alone."""
-        hashes = message.rows.tokens.hashes
-        weights = self._weights[find_sorted(self._hashes, hashes)]
-        correction = weights.sum(axis=0) * (UNIT / np.sqrt(max(len(hashes), 1)))
-        scores = [message.scores[name] for name in self._classes]
-        return HardExample(
-            message.digest, message.label, dict(zip(self._classes, (scores - correction).tolist())), hashes
-        )
+def _fit(
+    examples: Sequence[HardExample], sums: Sums, noise: float, penalty: float, least_change: float = 0.0
+) -> list[tuple[dict[str, int], float]]:
+    """Fit messages in one sweep, without changing the contributions of others.
 
-    def fit(self, examples: Sequence[HardExample], penalty: float) -> list[tuple[dict[str, int], float]]:
-        """Fit messages without changing the contributions of others, and add the changes to the weights.
-
-        Return for each message the change of its contribution in units, by class, and the largest change of its
-        coefficients in nats.
-        """
-        if not examples:
-            return []
-        columns = find_sorted(self._hashes, np.concatenate([each.hashes for each in examples]))
-        ends = np.cumsum([len(each.hashes) for each in examples])
-        problem = Problem.of(
-            np.append(0, ends[:-1]), ends, columns.astype(np.int32), len(self._hashes),
-            np.array([[each.offsets[name] for name in self._classes] for each in examples]),
-            np.array([self._classes.index(each.label) for each in examples]),
-        )  # fmt: skip
-        old = np.array([[each.contribution.get(name, 0) for name in self._classes[1:]] for each in examples], np.int64)
-        contributions, weights = old.copy(), np.ascontiguousarray(self._weights[:, 1:])
-        visits = np.arange(len(examples))
-        problem.ascend(visits, self._noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE)
-        self._weights = add_first_class(weights)
-        changes = contributions - old
-        units = (dict(zip(self._classes, each)) for each in add_first_class(changes).tolist())
-        return list(zip(units, problem.largest_coefficients(changes).tolist()))
-
-    def refit(self, examples: Sequence[HardExample], classes: Collection[str]) -> dict[int, dict[str, int]]:
-        """Fit the examples that have scores of all ``classes`` again; return the changes by the examples' numbers."""
-        examples = [each for each in examples if {*each.offsets} == classes]
-        fits = zip(examples, self.fit(examples, PENALTY))
-        return {example.number: units for example, (units, largest) in fits if largest >= TOLERANCE}
+    Return for each message the change of its contribution in units, by class, and the largest change of its
+    coefficients in nats.
+    """
+    if not examples:
+        return []
+    classes = sums.classes
+    columns = find_sorted(sums.hashes, np.concatenate([each.hashes for each in examples]))
+    ends = np.cumsum([len(each.hashes) for each in examples])
+    problem = Problem.of(
+        np.append(0, ends[:-1]), ends, columns.astype(np.int32), len(sums.hashes),
+        np.array([[each.offsets[name] for name in classes] for each in examples]),
+        np.array([classes.index(each.label) for each in examples]),
+    )  # fmt: skip
+    old = np.array([[each.contribution.get(name, 0) for name in classes[1:]] for each in examples], np.int64)
+    contributions, weights = old.copy(), np.ascontiguousarray(sums.weights[1:].T)
+    parameters = {"penalty": penalty, "least": NEGLIGIBLE, "least_change": least_change}
+    problem.ascend(np.arange(len(examples)), noise, 1, contributions, weights, **parameters)
+    changes = contributions - old
+    units = (dict(zip(classes, each)) for each in add_first_class(changes).tolist())
+    return list(zip(units, problem.largest_coefficients(changes).tolist()))
 
 
 def _select_trusted(model: State, messages: Sequence[NewMessage]) -> list[int]:
@@ -230,13 +215,18 @@ def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple
     return training_set.split(is_doubtful)
 
 
-def _find_hardest(solution: CorrectionFit, training_set: TrainingSet) -> list[HardExample]:
-    """Return the hard examples with the largest coefficients, ascending."""
+def _find_examples(solution: CorrectionFit, training_set: TrainingSet) -> list[HardExample]:
+    """Return a sample of each class, and then the messages with the largest coefficients, ascending."""
     problem, classes = solution.problem, training_set.counts.classes
     coefficients = problem.largest_coefficients(solution.contributions)
-    rows, hardest = training_set.rows, np.argsort(coefficients, kind="stable")[-MAX_TRAINING_EXAMPLES:]
-    examples = []
-    for i in hardest[coefficients[hardest] >= HARD].tolist():
+    rows, hardest = training_set.rows, np.argsort(coefficients, kind="stable")[-MAX_NEWEST:]
+    by_digest, labels = sorted(range(len(rows)), key=lambda i: rows.digests[i].tobytes()), problem.labels.tolist()
+    sample: list[list[int]] = [[] for _ in classes]
+    for i in by_digest:
+        if len(sample[labels[i]]) < sample_size(len(classes)):
+            sample[labels[i]].append(i)
+    indices, examples = [*chain(*sample), *hardest[coefficients[hardest] >= HARD].tolist()], []
+    for i in reversed(dict.fromkeys(reversed(indices))):  # a hard message of the sample counts as one of the newest
         hashes = training_set.tokens.hashes[rows.ids[rows.begins[i] : rows.ends[i]]]
         offsets = dict(zip(classes, problem.offsets[i].tolist()))
         examples.append(HardExample(rows.digests[i].tobytes(), classes[problem.labels[i]], offsets, hashes))

@@ -88,7 +88,7 @@ class CorrectionFit(NamedTuple):
     weights: np.ndarray  # (V, C - 1) the sums of the contributions by token
     noise: float  # share of wrong labels
     parameters: Mapping[str, float]  # ``penalty`` and ``least`` of ``Problem.ascend``
-    hard_examples: Sequence[HardExample] = ()  # the hardest last
+    examples: Sequence[HardExample] = ()  # the hardest last
 
 
 class NewestScores(NamedTuple):
@@ -172,13 +172,10 @@ class Learner:
         """Score packed rows of n messages by a model that has a class."""
         raise NotImplementedError
 
-    def delta(
-        self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Mapping[bytes, HardExample]
-    ) -> Delta:
+    def delta(self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
         """Return what messages add to the model, which has none of them.
 
-        ``sums`` has the tokens of the messages and of the ``examples``: for each message, by its digest, the hard
-        example that is fitted again after it.
+        ``sums`` has the tokens of the messages. ``examples`` are those that are fitted again so far.
         """
         records = [
             MessageRecord(
@@ -201,5 +198,5 @@ class Learner:
         return False
 
     def refit(self, model: State, sums: Sums, examples: Sequence[HardExample]) -> Delta:
-        """Return the changes of hard examples by fitting them again; ``sums`` has their tokens."""
+        """Return the changes of examples by fitting them again; ``sums`` has their tokens."""
         return Delta()

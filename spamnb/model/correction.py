@@ -33,7 +33,9 @@ from spamnb.core.fit import FitRows
 # docs/experiments.md#correction has the figures that decided.
 PENALTY = 500.0  # C of messages that are fitted together
 LEARNING_PENALTY = 50.0  # C of a message that is learned alone: it may change less, because all others stay unchanged
-NEGLIGIBLE = 0.1  # nats: a smaller coefficient becomes 0 with three or more classes, and when a message is learned
+# Nats: a smaller coefficient becomes 0 with three or more classes, and when a message is learned. An example is fitted
+# again if a coefficient changes by more.
+NEGLIGIBLE = 0.1
 HARD = 0.5  # nats: a message with a coefficient of this size is a hard example
 UNIT = 2.0**-16  # nats: the unit of contributions and weights
 TOLERANCE = 0.01  # nats: a pass that changes no coefficient by more is the last
@@ -66,13 +68,15 @@ class Problem(NamedTuple):
         *,
         penalty: float,
         least: float,
+        least_change: float = 0.0,
     ) -> int:
         """Fit the messages ``visits`` (m,), ascending, in at most ``passes`` passes; return the number of passes.
 
         ``contributions`` (n, C - 1) and their sums by token, ``weights`` (V, C - 1), are changed in place. Both are
-        int64, in UNIT, for all classes but the first. A coefficient below ``least`` nats becomes 0.
+        int64, in UNIT, for all classes but the first. A coefficient below ``least`` nats becomes 0, and a message whose
+        coefficients would change by less than ``least_change`` nats stays as it is.
         """
-        parameters = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
+        parameters = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least, "least_change": least_change}
         for number in range(1, passes + 1):
             if self.rows.sweep(*self[1:], visits, contributions, weights, **parameters) < TOLERANCE:
                 return number

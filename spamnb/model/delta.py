@@ -78,7 +78,7 @@ def check_correction(value: Any, classes: Collection[str]) -> None:
 
 
 class HardExample(NamedTuple):
-    """A message with a large coefficient (model/correction.py), which is fitted again when others are learned."""
+    """A message that is fitted again when others are learned (store/hard_examples.py)."""
 
     digest: bytes
     label: str
@@ -132,13 +132,19 @@ class Delta(NamedTuple):
     lessons: Sequence[Lesson] = ()  # counts, contributions, vectors
     scored: Sequence[MessageRecord] = ()  # calibration and typicality
     changes: Mapping[int, Units] = MappingProxyType({})  # of the contributions of hard examples, by their numbers
-    examples: Sequence[HardExample] = ()  # those of the lessons that are hard
+    cause: bytes = b""  # digest of the lesson with whose record the changes are stored
+    examples: Sequence[HardExample] = ()  # lessons that are fitted again from now on
     sign: int = 1
 
     @classmethod
     def of(cls, lesson: Lesson) -> Delta:
         """Return what one message added when it was learned."""
         return cls([lesson], [lesson.record], lesson.record.changes)
+
+    @property
+    def last_fitted(self) -> bytes:
+        """The digest of the last lesson with a contribution; empty if the lessons change no weight."""
+        return next((each.digest for each in reversed(self.lessons) if any(each.record.contribution.values())), b"")
 
     def negative(self) -> Delta:
         """Return the delta that takes this one away."""

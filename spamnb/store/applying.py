@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spamnb.model.delta import Delta, Lesson, Units
-from spamnb.store.hard_examples import add_example, delete_example, read_example
+from spamnb.store.hard_examples import add_example, change_example, delete_example, read_example
 from spamnb.store.moments import add_vector
 from spamnb.store.records import delete_learned, put_learned, read_learned
 from spamnb.store.store import Store
@@ -21,6 +21,8 @@ def apply(store: Store, delta: Delta) -> None:
             _apply_lesson(store, lesson, delta.sign)
         for number, units in delta.changes.items():
             _change_example(store, number, _times(units, delta.sign))
+        if delta.cause and (record := read_learned(store, delta.cause)):
+            put_learned(store, [(delta.cause, record._replace(changes=delta.changes))])
         for record in delta.scored:
             store.count_scores(record.label, record.bins, record.typicality, delta.sign, record.is_lesson)
         for example in delta.examples:
@@ -50,6 +52,7 @@ def _change_example(store: Store, number: int, units: Units) -> None:
     if record := read_learned(store, example.digest):
         contribution = {**record.contribution, **_plus(record.contribution, units)}
         put_learned(store, [(example.digest, record._replace(contribution=contribution))])
+        change_example(store, number, contribution)
 
 
 def _plus(a: Units, b: Units) -> dict[str, int]:

@@ -1,57 +1,70 @@
-"""Table ``hard``: the hard examples of a corrected model, with their tokens, so that they can be fitted again.
+"""Table ``hard``: the examples of a corrected model, with their tokens, so that lessons can fit them again.
 
-A message is hard if it has a large coefficient (model/correction.py). Training writes the hardest messages, and a hard
-message that is learned is added. The last ``MAX_HARD`` rows are fitted again: one when a message is learned, and all
-when a hard message of training is forgotten, because training fitted them together.
+There are two kinds. Hard examples have a large coefficient (model/correction.py): training writes its hardest
+messages, and a hard message that is learned is added. The others are a sample of all messages: those of each class
+with the lowest digests, so most are typical. A lesson fits the newest examples again, and the sample.
 
-Rows have ascending numbers. The record of a learned message has the number of the example that was fitted again and its
-change. Older rows stay, so that the change can be subtracted when the message is forgotten. When a hard example is
-forgotten, its row becomes empty, and no other example gets its number.
+Rows have ascending numbers. The record of a learned message has the changes of the contributions of examples, by the
+numbers of these examples. Rows that are not fitted again any more stay, so that the changes can be subtracted when the
+message is forgotten. When an example is forgotten, its row becomes empty, and no other example gets its number.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.model.delta import HardExample
+from spamnb.model.delta import HardExample, Units
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest, parse_json
 from spamnb.store.records import read_learned
 from spamnb.store.store import Store
 
-MAX_HARD = 300  # rows that are fitted again: 100 are nearly as good, 1,000 no better (docs/experiments.md#correction)
-MAX_TOKENS = 4_000  # of a hard example; a message with more tokens is not stored
+# Examples that are fitted again: twice as many of each kind are no better (docs/experiments.md#wrong-labels)
+MAX_NEWEST = 64
+MAX_SAMPLE = 64  # of all classes together
+MAX_TOKENS = 4_000  # of an example; a message with more tokens is not stored
 _HASH = np.dtype("<i8")
 
 
+def sample_size(classes: int) -> int:
+    """Return the number of messages in the sample of each class."""
+    return max(1, MAX_SAMPLE // max(classes, 1))
+
+
+def is_sampled(example: HardExample, others: Iterable[HardExample], classes: int) -> bool:
+    """Return whether a message belongs to the sample of its class, if ``others`` has this sample so far."""
+    lower = sum(each.label == example.label and each.digest < example.digest for each in others)
+    return lower < sample_size(classes)
+
+
 def read_examples(store: Store) -> list[HardExample]:
-    """Return the hard examples that are fitted again, the oldest first."""
+    """Return the examples that are fitted again, the oldest first."""
     with store.reading():
-        return _read(store, "AND sequence > ? ORDER BY sequence", _newest(store) - MAX_HARD)
-
-
-def pick_examples(store: Store, seeds: Sequence[bytes]) -> list[HardExample]:
-    """Return a hard example for each seed of 16 bytes, the same for the same seed; [] if there is none."""
-    with store.reading():
-        oldest = _newest(store) - MAX_HARD
-        select = "SELECT sequence FROM hard WHERE digest NOT NULL AND sequence > ? ORDER BY sequence"
-        numbers = [number for (number,) in store.execute(select, (oldest,))]
-        picks = [numbers[int.from_bytes(seed[:8], "little") % len(numbers)] for seed in seeds] if numbers else []
-        example_of = {number: read_example(store, number) for number in {*picks}}
-        return [example for number in picks if (example := example_of[number]) is not None]
+        if store.examples is None:
+            rank = (
+                "SELECT sequence, row_number() OVER (ORDER BY sequence DESC) AS age,"
+                " row_number() OVER (PARTITION BY class ORDER BY digest) AS nth FROM hard WHERE digest NOT NULL"
+            )
+            chosen = f"SELECT sequence FROM ({rank}) WHERE age <= ? OR nth <= ?"  # noqa: S608
+            sizes = MAX_NEWEST, sample_size(len(store.totals().classes))
+            store.examples = _read(store, f"AND sequence IN ({chosen}) ORDER BY sequence", *sizes)
+        return store.examples
 
 
 def read_example(store: Store, number: int) -> HardExample | None:
-    """Return the hard example with this number; None if it was forgotten."""
-    return next(iter(_read(store, "AND sequence = ?", number)), None)
+    """Return the example with this number; None if it was forgotten."""
+    in_memory = (each for each in store.examples or () if each.number == number)
+    return next(in_memory, None) or next(iter(_read(store, "AND sequence = ?", number)), None)
 
 
-def _newest(store: Store) -> int:
-    """Return the largest number of an example; 0 if there is none."""
-    return store.execute("SELECT coalesce(max(sequence), 0) FROM hard").fetchone()[0]
+def change_example(store: Store, number: int, contribution: Units) -> None:
+    """Note the contribution of an example, which its record has already."""
+    for i, example in enumerate(store.examples or ()):
+        if example.number == number and store.examples is not None:
+            store.examples[i] = example._replace(contribution=contribution)
 
 
 def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
@@ -75,22 +88,26 @@ def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
 
 
 def add_example(store: Store, example: HardExample) -> None:
-    """Store a hard example."""
+    """Store an example."""
     if len(example.hashes) > MAX_TOKENS:
         return
     with store.writing():
         ids = store.class_ids()
         scores = json.dumps([example.offsets.get(name) for name in ids])
-        newest = _newest(store) + 1
-        row = newest, example.digest, ids[example.label], scores, example.hashes.astype(_HASH).tobytes()
+        (number,) = store.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()
+        row = number, example.digest, ids[example.label], scores, example.hashes.astype(_HASH).tobytes()
         store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", row)
-        store.execute("DELETE FROM hard WHERE sequence = ? AND digest IS NULL", (newest - MAX_HARD,))
+        if store.examples is not None:
+            both, classes = [*store.examples, example._replace(number=number)], len(store.totals().classes)
+            store.examples = [each for each in both[:-MAX_NEWEST] if is_sampled(each, both, classes)]
+            store.examples += both[-MAX_NEWEST:]
 
 
 def delete_example(store: Store, digest: bytes) -> None:
     """Empty the row of a message."""
     with store.writing():
         store.execute("UPDATE hard SET digest = NULL, offsets = '', hashes = x'' WHERE digest = ?", (digest,))
+        store.examples = None
 
 
 def _check_scores(scores: object, classes: int) -> list[float | None]:

@@ -5,7 +5,7 @@
     tokens        buckets of tokens with their figures (buckets.py)
     messages      how each message was learned, and its contribution to a correction (records.py)
     kept_lessons  learned messages, whole (stored_messages.py)
-    hard          hard examples of a corrected model (hard_examples.py)
+    hard          examples of a corrected model (hard_examples.py)
 
 The classes and their sums (``State``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
 again when another connection changes the file. A change is made in memory and written before its transaction ends.
@@ -32,7 +32,7 @@ from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.model.calibration import Calibration
 from spamnb.model.class_counts import ClassTotals
-from spamnb.model.delta import MAX_UNITS, Sums
+from spamnb.model.delta import MAX_UNITS, HardExample, Sums
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
 from spamnb.reader.rows import Rows
@@ -232,6 +232,7 @@ class Store(Database):
         self._is_written = True  # whether the file has this state
         self._rows: TokenTable | None = None
         self._frequencies: list[dict[int, int]] | None = None  # by class number: {n: tokens in exactly n messages}
+        self.examples: list[HardExample] | None = None  # which lessons fit again (hard_examples.py)
 
     @property
     def state(self) -> State:

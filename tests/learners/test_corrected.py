@@ -56,12 +56,13 @@ def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.Monk
     assert np.abs(warm - exact).mean() < 0.2 * moved
 
 
-@pytest.mark.parametrize("hard", [3, 300])
+@pytest.mark.parametrize("newest", [3, 64])
 @pytest.mark.parametrize("classes", [("ham", "spam"), ("ham", "list", "spam")])
 def test_what_was_learned_is_forgotten_line_for_line(
-    tmp_path: Path, classes: tuple[str, ...], hard: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, classes: tuple[str, ...], newest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spamnb.store.hard_examples.MAX_HARD", hard)  # 3: changed examples are no longer fitted
+    monkeypatch.setattr("spamnb.store.hard_examples.MAX_NEWEST", newest)  # 3: changed examples are no longer fitted
+    monkeypatch.setattr("spamnb.store.hard_examples.MAX_SAMPLE", newest)
     messages = labelled(30, classes)
     train_file(tmp_path / "m", count_messages(messages[: 20 * len(classes)]), CORRECTED)
     before = export_lines(tmp_path / "m")
@@ -79,11 +80,12 @@ LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham"
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(LESSON, max_size=24), st.sampled_from([3, 300]))
-def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(steps: list, hard: int) -> None:
+@given(st.lists(LESSON, max_size=24), st.sampled_from([3, 64]))
+def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(steps: list, newest: int) -> None:
     messages = [raw for _, raw in labelled(6)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.hard_examples.MAX_HARD", hard)
+        patch.setattr("spamnb.store.hard_examples.MAX_NEWEST", newest)
+        patch.setattr("spamnb.store.hard_examples.MAX_SAMPLE", newest)
         path = Path(folder, "m")
         Classifier.create(path, CORRECTED).close()
         writers = [Classifier.open(path, writable=True) for _ in range(2)]
@@ -112,20 +114,41 @@ def contributions(store: Store) -> dict[bytes, dict[str, int]]:
     return {digest: {**learned.contribution} for digest, learned in read_all_learned(store) if learned.contribution}
 
 
-def test_a_hard_example_is_fitted_again_and_that_is_taken_back(tmp_path: Path) -> None:
+def test_examples_that_a_lesson_made_wrong_are_fitted_again_and_that_is_taken_back(tmp_path: Path) -> None:
     messages = labelled(40)
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
         before, lines = contributions(classifier.store), list(export(classifier.store))
-        assert hard_examples.pick_examples(classifier.store, [bytes(16)])
-        label, raw = messages[60]
-        classifier.learn(label, raw)
+        examples = {each.digest for each in hard_examples.read_examples(classifier.store)}
+        for label, raw in messages[60:70]:
+            classifier.learn(label, raw)
         after = contributions(classifier.store)
-        moved = [digest for digest, units in before.items() if after[digest] != units]
-        assert len(moved) == 1, "one of those before it"
-        classifier.forget(label, raw)
+        moved = {digest for digest, units in before.items() if after[digest] != units}
+        assert moved and moved <= examples
+        for label, raw in messages[60:70]:
+            classifier.forget(label, raw)
         assert list(export(classifier.store)) == lines
+
+
+def test_the_examples_in_memory_are_those_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.store.hard_examples.MAX_NEWEST", 5)
+    monkeypatch.setattr("spamnb.store.hard_examples.MAX_SAMPLE", 6)
+    messages = labelled(40)
+    with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
+        for label, raw in messages:
+            classifier.learn(label, raw)
+        for label, raw in messages[:9]:
+            classifier.forget(label, raw)
+        for label, raw in messages[:5]:
+            classifier.learn(label, raw)
+        in_memory = hard_examples.read_examples(classifier.store)
+        with Store.open(tmp_path / "m") as store:
+            read = hard_examples.read_examples(store)
+    for one, other in zip(in_memory, read, strict=True):
+        assert one.number == other.number and one.digest == other.digest
+        assert {**one.contribution} == {name: units for name, units in other.contribution.items()}
+    assert len(read) <= 5 + 6
 
 
 def test_forgetting_the_hardest_message_of_training_leaves_the_others_as_if_it_had_not_been_there(

@@ -134,7 +134,7 @@ def fitted(**spoilt: np.ndarray) -> None:
     """Three messages of three classes and two columns, fitted with one array put in another's place."""
     arrays = {name: array.copy() for name, array in ARRAYS.items()} | spoilt
     begins, ends, columns, *others = arrays.values()
-    FitRows(begins, ends, columns, 2).sweep(*others, penalty=20.0, noise=0.0, unit=UNIT, least=0.0)
+    FitRows(begins, ends, columns, 2).sweep(*others, penalty=20.0, noise=0.0, unit=UNIT, least=0.0, least_change=0.0)
 
 
 READ_ONLY = np.zeros((2, 2), np.int64)
