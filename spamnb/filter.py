@@ -322,7 +322,7 @@ class Classifier:
         is_like_spam, typicality = np.ones(n, bool), np.zeros(n)
         if (spam_column := self.settings.spam_column(classes)) is not None:
             typicality = batch.typicality[:, spam_column]
-            is_like_spam = is_typical(typicality, self.store.typicality(), totals.documents, spam_column, loss.cost)
+            is_like_spam = is_typical(typicality, self.store.typicality(), spam_column, loss.cost)
         is_whole = ~has_unread_parts(rows.truncations)
         likely = loss.verdicts(classes, probabilities, spam)
         verdicts = doubt_verdicts(likely, spam, is_like_spam, is_whole)

@@ -126,7 +126,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     def classify(scores: np.ndarray, typicality: np.ndarray, truncations: np.ndarray) -> tuple[np.ndarray, list[str]]:
         p, loss, is_like_spam = curves.probabilities(scores), Loss.of(settings), np.ones(len(scores), bool)
         if column is not None:
-            is_like_spam = is_typical(typicality[:, column], known, documents, column, loss.cost)
+            is_like_spam = is_typical(typicality[:, column], known, column, loss.cost)
         is_whole = ~has_unread_parts(truncations)
         return p, doubt_verdicts(loss.verdicts(classes, p, settings.spam), settings.spam, is_like_spam, is_whole)
 

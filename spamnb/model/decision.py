@@ -19,19 +19,21 @@ the p-value of conformal prediction (Vovk, Gammerman and Shafer, "Algorithmic Le
     p(x) = #{i of the m known spams: t(x_i) ≤ t(x)} / (m + 1)
 
 A verdict of spam needs p(x) ≥ q, so about a share q of spam becomes unsure. Good mail of a kind never seen has p-values
-of any magnitude, with the density 1/p. The next good message is of such a kind with a probability that falls as 1/n
-with the good messages that were seen (Blackwell and MacQueen, "Ferguson distributions via Pólya urn schemes", Annals of
-Statistics 1, 1973). λ times the good mail that q saves less the spam that it costs is greatest at a q in proportion to
-λ/n. With N = NEW_KINDS, and S = SEEN_BEFORE messages that the prior is worth,
+of any magnitude, with the density 1/p. The kinds among n messages grow as √n in a Pitman-Yor process with discount ½
+(Pitman and Yor, "The two-parameter Poisson-Dirichlet distribution", Annals of Probability 25, 1997), so the next good
+message is of a new kind with a probability that falls as 1/√n. λ times the good mail that q saves less the spam that it
+costs is greatest at a q in proportion to λ/√n. With N = NEW_KINDS, and n good messages seen,
 
-    q = λN / (λN + S + n)
+    q = λN / (λN + √n)
 
 A message that was judged when it arrived and then learned counts ARRIVED times in n: it was drawn from the mail to
-come, where a folder of training was chosen by somebody. Figures: docs/experiments.md#mail-of-a-kind-never-learned
+come, where a folder of training was chosen by somebody.
+Figures: docs/experiments.md#mail-of-a-kind-never-learned
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -41,10 +43,9 @@ from numpy.typing import ArrayLike
 from spamnb.settings import STRICTNESS, Settings
 
 UNSURE = "unsure"
-# More saves more good mail of kinds never learned, and lets more spam through:
+# A larger N saves more good mail of kinds never learned, and lets more spam through:
 # docs/experiments.md#mail-of-a-kind-never-learned
-NEW_KINDS = 3.0  # N, in messages
-SEEN_BEFORE = 25.0  # S, in messages
+NEW_KINDS = 0.15
 ARRIVED = 3  # times that a message counts which was judged when it arrived
 TYPICALITY_BINS = 256  # of the histogram of known mail
 
@@ -154,12 +155,13 @@ def bin_typicality(typicality: Mapping[str, float]) -> dict[str, int]:
 def sum_typicality(typicality: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the known mail (C, 1 + TYPICALITY_BINS) of training mail.
 
-    A row of known mail is a sum over the messages of a class: how many were judged when they arrived, and then the
-    histogram of how typical each is of the class. ``typicality`` is (n, C), and ``labels`` (n,) are class numbers.
+    A row of known mail is a sum over the messages of a class: how many count as seen, and then the histogram of how
+    typical each is of the class. ``typicality`` is (n, C), and ``labels`` (n,) are class numbers.
     """
     out = np.zeros((typicality.shape[1], 1 + TYPICALITY_BINS), np.int64)
     own = typicality[np.arange(len(labels)), labels]
     np.add.at(out, (labels, 1 + typicality_bins(own)), 1)
+    out[:, 0] = np.bincount(labels, minlength=len(out))
     return out
 
 
@@ -169,23 +171,22 @@ def least_share(n_good: float, cost: float) -> float:
     ``n_good`` is n, and ``cost`` is λ.
 
     >>> [round(least_share(n, 9.0), 3) for n in (0, 50, 100, 1000, 10000)]
-    [0.519, 0.265, 0.178, 0.026, 0.003]
+    [1.0, 0.16, 0.119, 0.041, 0.013]
     """
-    return cost * NEW_KINDS / (cost * NEW_KINDS + SEEN_BEFORE + n_good)
+    return cost * NEW_KINDS / (cost * NEW_KINDS + math.sqrt(n_good))
 
 
-def is_typical(typicality: np.ndarray, known: np.ndarray, documents: np.ndarray, spam: int, cost: float) -> np.ndarray:
+def is_typical(typicality: np.ndarray, known: np.ndarray, spam: int, cost: float) -> np.ndarray:
     """Return whether messages are typical enough of the spam that the model knows to be called spam, (n,).
 
-    ``typicality`` (n,) is that of spam, ``known`` (C, 1 + TYPICALITY_BINS) are the sums of known mail, ``documents``
-    (C,) are the messages per class, ``spam`` is the number of the class of spam, and ``cost`` is λ.
+    ``typicality`` (n,) is that of spam, ``known`` (C, 1 + TYPICALITY_BINS) are the sums of known mail, ``spam`` is the
+    number of the class of spam, and ``cost`` is λ.
 
     >>> known = sum_typicality(np.array([[0.9, 0.1]] * 400 + [[0.3, 0.7], [0.2, 0.8]] * 200), np.repeat([0, 1], 400))
-    >>> is_typical(np.array([0.5, 0.7, 0.9]), known, np.array([400, 400]), 1, 9.0)
+    >>> is_typical(np.array([0.5, 0.7, 0.9]), known, 1, 9.0)
     array([False,  True,  True])
     """
-    is_other = np.arange(len(documents)) != spam
-    n_good = documents[is_other].sum() + (ARRIVED - 1) * max(int(known[is_other, 0].sum()), 0)
+    n_good = max(int(known[:, 0].sum() - known[spam, 0]), 0)
     histogram = np.maximum(known[spam, 1:], 0)  # a message of training may be subtracted from another bin
     shares = np.cumsum(histogram) / (histogram.sum() + 1)
     return shares[typicality_bins(typicality)] >= least_share(float(n_good), cost)

@@ -46,7 +46,7 @@ def export(store: Store, with_stored: bool = False) -> Iterator[str]:
         if documents or histogram.any() or name in used_classes:
             bins = np.nonzero(histogram)  # a row of the export: [0 (the class) or 1 (others), bin, messages]
             calibration = np.stack([*bins, histogram[bins]], axis=1).tolist()
-            known = np.flatnonzero(typicality)  # a row of the export: [0 (those that arrived) or 1 + bin, messages]
+            known = np.flatnonzero(typicality)  # a row of the export: [0 (all seen) or 1 + bin, messages]
             facts = {"class": name, "documents": documents, "calibration": calibration}
             facts["typicality"] = np.stack([known, typicality[known]], axis=1).tolist()
             yield json_line(facts)

@@ -14,7 +14,7 @@ from spamnb.errors import Damaged
 from spamnb.model.calibration import Calibration
 from spamnb.model.calibration import fit as fit_calibration
 from spamnb.model.class_counts import ClassTotals
-from spamnb.model.decision import TYPICALITY_BINS
+from spamnb.model.decision import ARRIVED, TYPICALITY_BINS
 from spamnb.settings import BAYES_MODELS
 from spamnb.store.cells import MAX_COUNT
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
@@ -29,8 +29,8 @@ DENSE_CLASSES = "dense_classes"  # in table meta of a model of vectors, the clas
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#learned-messages-of-a-user
-# A starter is mail of strangers, so it weighs less and less: as much as 60 / (1 + n/100) lessons beside n lessons. Its
-# scores count in the curve as much as those of 100 lessons of each class. With these rules beside a shared model of
+# A starter is mail of strangers, so it weighs less and less: as much as 60 / (1 + n/100) lessons beside n lessons. In
+# the curve and in known mail it counts as much as 100 lessons of each class. With these rules beside a shared model of
 # known mail, users let more spam through: docs/experiments.md#the-starter
 STARTER = "is_starter"  # in table meta of a starter
 SHARE_HALVED, STARTER_SCORES = 100, 100
@@ -149,7 +149,7 @@ class State:
         for name, bin_ in bins.items():
             histogram[self.class_ids[name], int(name != label), bin_] += sign
         for name, bin_ in typicality.items():
-            sums[self.class_ids[name], [0, 1 + bin_]] += sign * int(judged), sign
+            sums[self.class_ids[name], [0, 1 + bin_]] += sign * (ARRIVED if judged else 1), sign
         return State(self.meta, self.class_ids, self.sums, histogram, sums, None)
 
     @property
@@ -185,9 +185,11 @@ class State:
         sums, histogram = extended.sums.copy(), extended.histogram.copy()
         sums[numbers] += weight * self.sums
         histogram[numbers] += weight * self.histogram
-        typicality = extended.typicality.copy()
-        factors = np.append(1, np.full(TYPICALITY_BINS, weight))  # the weight makes no more messages arrive
-        typicality[numbers] += factors * self.typicality
+        typicality, factors = extended.typicality.copy(), np.append(1, np.full(TYPICALITY_BINS, weight))
+        if shared.is_starter:
+            typicality[:, 1:] = thin(typicality[:, None, 1:], STARTER_SCORES)[:, 0]
+            typicality[:, 0], factors = STARTER_SCORES, 1
+        typicality[numbers] += factors * self.typicality  # the weight makes no more messages seen
         size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
         meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}
         combined = State(meta, extended.class_ids, sums, histogram, typicality, None, weight)
@@ -221,7 +223,7 @@ class State:
 
 
 def thin(histogram: np.ndarray, messages: int) -> np.ndarray:
-    """Return the histogram (C, 2, BINS) with at most this number of messages of each class on average.
+    """Return a histogram (C, ., bins) with at most this number of messages of each class on average.
 
     >>> thin(np.array([[[2, 6, 2], [4, 0, 6]]]), 5).tolist()
     [[[1, 3, 1], [2, 0, 3]]]
