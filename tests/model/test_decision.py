@@ -28,7 +28,7 @@ def known(spam: list[float], n_good: int) -> np.ndarray:
     return sums
 
 
-@given(st.floats(0, 10**6), st.floats(1, 10**6), st.sampled_from(sorted(STRICTNESS.values())))
+@given(st.floats(1, 10**6), st.floats(1, 10**6), st.sampled_from(sorted(STRICTNESS.values())))
 def test_the_share_of_spam_that_becomes_unsure_falls_with_good_mail_and_grows_with_the_cost(
     n_good: float, more: float, cost: float
 ) -> None:
