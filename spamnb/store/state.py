@@ -188,7 +188,7 @@ class State:
         typicality, factors = extended.typicality.copy(), np.append(1, np.full(TYPICALITY_BINS, weight))
         if shared.is_starter:
             typicality[:, 1:] = thin(typicality[:, None, 1:], STARTER_SCORES)[:, 0]
-            typicality[:, 0], factors = STARTER_SCORES, np.ones(1 + TYPICALITY_BINS)
+            typicality[:, 0], factors = STARTER_SCORES, np.ones(1 + TYPICALITY_BINS, np.int64)
         typicality[numbers] += factors * self.typicality  # the weight makes no more messages seen
         size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
         meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}
