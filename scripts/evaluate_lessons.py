@@ -228,7 +228,7 @@ def orders(mail: list[Entry], arguments: argparse.Namespace) -> None:
 
 
 def cost(mail: list[Entry], arguments: argparse.Namespace) -> None:
-    show_head("lessons", "commands", "seconds", "rows of tokens a lesson", "pages a lesson")
+    show_head("lessons", "commands", "seconds", "rows changed a lesson")
     ham, spam = draw(mail, 0)
     taught = [each for pair in zip(ham[400:1400], spam[400:1400]) for each in pair]
     for name, size in (("one", len(taught)), ("one a message", 1)):
@@ -239,15 +239,13 @@ def cost(mail: list[Entry], arguments: argparse.Namespace) -> None:
             with Classifier.open(path, writable=True) as classifier:
                 store = classifier.store
                 raws = [each.read() for each in lessons]
-                changes, pages, started = store.execute("SELECT total_changes()").fetchone()[0], 0, time.process_time()
+                changes, started = store.execute("SELECT total_changes()").fetchone()[0], time.process_time()
                 for first in range(0, len(lessons), size):
                     part = slice(first, first + size)
                     classifier.learn_all([str(each.label) for each in lessons[part]], raws[part])
-                    pages += store.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[1]
-                    pages = max(pages, 0)
                 seconds = time.process_time() - started
                 rows = store.execute("SELECT total_changes()").fetchone()[0] - changes
-        show(len(lessons), name, f"{seconds:.2f}", f"{rows / len(lessons):.0f}", f"{pages / len(lessons):.0f}")
+        show(len(lessons), name, f"{seconds:.2f}", f"{rows / len(lessons):.0f}")
 
 
 PARTS = {"wrong": wrong_lessons, "lists": list_lessons, "streams": streams, "orders": orders, "cost": cost}
