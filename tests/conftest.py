@@ -78,7 +78,7 @@ def model(trained: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sure_model(tmp_path: Path) -> Path:
-    """Make a model of so much mail that it calls all spam of ``message`` spam, and none of it unsure."""
+    """Make a model of so much mail that it calls nearly all spam of ``message`` spam."""
     from mail import count_messages, mail, train_file
 
     from spamnb.settings import Settings

@@ -29,6 +29,8 @@ NOT_RUN = {
     "python scripts/fetch_corpora.py": "needs the network",
     "python scripts/check_architecture.py": "judges the code, not the documents",
     "python scripts/compare_": "needs the public corpora and other filters",
+    "python scripts/build_starter.py": "needs the public corpora",
+    "python scripts/evaluate_": "needs the public corpora, and minutes",
     "python scripts/benchmark": "needs the public corpora or a quiet machine",
     "python scripts/soak_imap.py": "takes an hour; tests/mailbox does its work",
     "python scripts/soak_server.py": "needs a quiet machine; tests/serve does its work",

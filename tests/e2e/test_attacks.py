@@ -121,18 +121,18 @@ Attack = Callable[[bytes, str, list[str], random.Random], bytes]
 @pytest.mark.parametrize(
     ("attack", "at_most"),
     [
-        pytest.param(lambda raw, text, *_: plain(raw, text), 0.1, id="undisguised: .07"),
+        pytest.param(lambda raw, text, *_: plain(raw, text), 0.15, id="undisguised: .13"),
         pytest.param(
             lambda raw, text, *_: page(raw, inside_words(html.escape(text, quote=False), "<b></b>")),
-            0.08,
-            id="words split by empty tags: .05",
+            0.12,
+            id="words split by empty tags: .10",
         ),
-        pytest.param(lambda raw, text, *_: plain(raw, inside_words(text, "\u200b")), 0.11, id="zero-width signs: .07"),
-        pytest.param(lambda raw, text, *_: plain(raw, text.translate(LOOK_ALIKE)), 0.12, id="look-alike letters: .08"),
+        pytest.param(lambda raw, text, *_: plain(raw, inside_words(text, "\u200b")), 0.15, id="zero-width signs: .13"),
+        pytest.param(lambda raw, text, *_: plain(raw, text.translate(LOOK_ALIKE)), 0.19, id="look-alike letters: .17"),
         pytest.param(hidden, 0.07, id="good mail in hidden text: .04"),
         pytest.param(attached, 0.04, id="text in an attachment only: .02"),
-        pytest.param(odd_base64, 0.08, id="base64 with stray characters: .05"),
-        pytest.param(good_words, 0.95, id="150 words of good mail under the spam: .60"),
+        pytest.param(odd_base64, 0.12, id="base64 with stray characters: .10"),
+        pytest.param(good_words, 0.98, id="150 words of good mail under the spam: .97"),
     ],
 )
 def test_spam_in_disguise(mail: Mail, attack: Attack, at_most: float, request: pytest.FixtureRequest) -> None:

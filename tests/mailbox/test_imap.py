@@ -1,5 +1,6 @@
 """What only an account has: what servers can and cannot do, restarts and kills, passwords, the file of accounts."""
 
+import os
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from commands import run
 from cyrus_account import Cyrus
 from imap_account import WITHOUT_MOVE, Server
 from mail import message
-from person import Person, begin, key, sides
+from person import Person, begin, key, sides, sides_by
 from programs import watching
 from unpacked import PATIENCE, wait_until
 
@@ -46,7 +47,7 @@ def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made: Made, sur
     while interrupted < 3:
         assert number < 20  # not all of them end before they are killed
         seeds = range(1000 + 36 * number, 1036 + 36 * number)
-        expected |= sides(seeds)
+        expected |= sides_by(sure_model, seeds)
         with server.person(sure_model) as person:
             person.arrive(seeds)
             command = [sys.executable, "-m", "spamnb", *person.command("sort", "--quiet")]
@@ -85,17 +86,17 @@ def test_what_others_marked_as_deleted_stays_and_so_does_all_where_single_messag
 
 
 @pytest.mark.parametrize("junk", ["Unerwünscht; alt", "Filter/Spam"])
-def test_names_of_folders(made: Made, model: Path, tmp_path, junk: str):
+def test_names_of_folders(made: Made, model: Path, junk: str):
     """One that the server says is for spam, and one that is to be made."""
     said = ";" in junk
     server = made(junk=f'"{junk}"' if said else "Junk")
     server.junk = junk
     options = [] if said else ["--junk", junk]
-    spam, path = message("spam", 800), tmp_path / "ledger"
+    spam, path = message("spam", 800), Path(os.environ["SPAMNB_LEDGER"])
     with server.person(model) as person:
         person.deliver(spam)
         person.watch(*options)
-        assert person.sort("--ledger", str(path), *options).exit_code == 0
+        assert person.sort(*options).exit_code == 0
         assert person.where() == {key("spam", 800): junk} and person.watch(*options).output == ""
         with Ledger.open(path) as ledger:
             entry = ledger.last_verdict(digest(spam))
