@@ -332,8 +332,8 @@ class Classifier:
             log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
         uncalibrated_rows = batch.uncalibrated().tolist() if uncalibrated else [()] * n
         doubt = [
-            "" if name == verdict else describe_doubt(nats, share, is_whole=name == spam)
-            for name, verdict, nats, share in zip(likely, verdicts, typicality.tolist(), batch.kept_shares.tolist())
+            "" if name == verdict else describe_doubt(typical, share, is_whole=name == spam)
+            for name, verdict, typical, share in zip(likely, verdicts, typicality.tolist(), batch.kept_shares.tolist())
         ]
         results, wanted = [], n_evidence != 0
         n_doubtful = np.append(0, np.cumsum(rows.doubt))[rows.indptr]

@@ -199,7 +199,8 @@ class State:
             return replace(combined, curves=shared.fitted_curves)
         scores = thin(shared.histogram, STARTER_SCORES)
         scores[numbers] += self.histogram
-        fitted = replace(combined, histogram=scores, sums=scores[:, 0].sum(axis=1)[:, None] + 0 * sums)
+        n_scored = scores[:, 0].sum(axis=1, keepdims=True)
+        fitted = replace(combined, histogram=scores, sums=np.broadcast_to(n_scored, sums.shape))
         return replace(combined, curves=fitted.fitted_curves)
 
     @property
