@@ -237,8 +237,8 @@ class Settings:
     unsure_cost: float | None = _setting(
         Real,
         None,
-        "Cost of the verdict `unsure`, where a spam let through costs 1; with none a message is `unsure` only if the model"
-        " knows too little of it.",
+        "Cost of the verdict `unsure`, where a spam let through costs 1; with none a message is `unsure` only if the"
+        " model knows too little of it.",
         is_optional=True,
         above=0,
         most=MAX_SETTING,
