@@ -80,7 +80,7 @@ def evaluate_command(
     \b
     Examples:
       spamnb evaluate --folds 10 --report page.html --recursive ham=~/Maildir spam=~/Maildir/.Junk
-      spamnb evaluate --online index:trec05p-1/full/index
+      spamnb evaluate --online --by-date ham=~/Maildir spam=~/Maildir/.Junk
     """
     from spamnb.api.evaluate import evaluate
     from spamnb.model.trust import looks_swapped

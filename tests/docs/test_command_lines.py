@@ -27,6 +27,7 @@ NOT_RUN = {
     "spamnb train --dask /": "needs a cluster; tests/engines/test_cluster.py has one",
     'spamnb train --dask "$file"': "needs Slurm",
     "python scripts/fetch_corpora.py": "needs the network",
+    "python scripts/build_commands.py": "writes docs/commands.md; test_reference.py compares it",
     "python scripts/check_architecture.py": "judges the code, not the documents",
     "python scripts/compare_": "needs the public corpora and other filters",
     "python scripts/build_starter.py": "needs the public corpora",
