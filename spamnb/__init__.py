@@ -47,7 +47,7 @@ if TYPE_CHECKING:  # type checkers do not see the names that __getattr__ imports
     from spamnb.report.displays import WordsDisplay as WordsDisplay
     from spamnb.settings import Settings as Settings
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 _MODULES = {
     "api.train": ("train", "TrainingReport"),
