@@ -316,7 +316,7 @@ class Classifier:
         if not classes:
             unsure = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), "", (), spam=spam, threshold=threshold)
             return [unsure._replace(truncations=each) for each in truncations]
-        batch = self.learner.score(self.store, rows)
+        batch = self.learner.score(self.store, rows, with_weights=n_evidence != 0)
         calibrated = self.store.calibration().probabilities(batch.scores)
         probabilities = towards_prior(calibrated, totals.documents, batch.kept_shares)
         is_like_spam, typicality = np.ones(n, bool), np.zeros(n)

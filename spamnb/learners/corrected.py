@@ -124,8 +124,9 @@ class Corrected(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: Store, rows: Rows) -> BatchScores:
-        return self.naive_bayes.score(store, rows, offset_scale(len(store.totals().classes)))
+    def score(self, store: Store, rows: Rows, *, with_weights: bool = True) -> BatchScores:
+        scale = offset_scale(len(store.totals().classes))
+        return self.naive_bayes.score(store, rows, scale, with_weights=with_weights)
 
     def delta(self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
         """Fit the messages whose labels are trusted. Add those that are hard or of the sample to the examples."""

@@ -77,7 +77,7 @@ class EmbeddedModel(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: Store, rows: Rows) -> BatchScores:
+    def score(self, store: Store, rows: Rows, *, with_weights: bool = True) -> BatchScores:
         form, order = self._read_form(store)
         model_rows, vectors = _select_vectors(rows, store.vectors(rows.tokens.hashes))
         width = form.linear.shape[1]

@@ -29,7 +29,7 @@ class BatchScores(NamedTuple):
 
     rows: Rows
     scores: np.ndarray  # (n, C), before calibration
-    weights: np.ndarray  # (C, nnz) of each cell of ``rows``
+    weights: np.ndarray  # (C, nnz) of each cell of ``rows``; (C, 0) if they were left out
     typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
     kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
     uncalibrated: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
@@ -168,8 +168,11 @@ class Learner:
         """
         return None
 
-    def score(self, store: Store, rows: Rows) -> BatchScores:
-        """Score packed rows of n messages by a model that has a class."""
+    def score(self, store: Store, rows: Rows, *, with_weights: bool = True) -> BatchScores:
+        """Score packed rows of n messages by a model that has a class.
+
+        ``with_weights=False`` may leave out the weights, which only evidence needs.
+        """
         raise NotImplementedError
 
     def delta(self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:

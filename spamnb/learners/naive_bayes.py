@@ -36,7 +36,7 @@ BATCH_MESSAGES = 256  # messages scored together: the counts of their tokens fit
 class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
-    def score(self, store: Store, rows: Rows, scale: float | None = None) -> BatchScores:
+    def score(self, store: Store, rows: Rows, scale: float | None = None, *, with_weights: bool = True) -> BatchScores:
         """Score n messages. With ``scale``, a factor of naive Bayes' scores, also add the correction of the model."""
         settings, totals, sums = self.settings, store.totals(), store.look_up(rows.tokens)
         by_class = sums.occurrences if settings.model_type == "multinomial" else sums.document_counts
@@ -49,7 +49,7 @@ class NaiveBayes(Learner):
             return self._model(pooling, totals, counts, groups, intercepts, *correction)
 
         scores, typicality, votes, weights, corrections = model(settings.pooling, *correction).score(
-            *rows.cells, with_weights=True
+            *rows.cells, with_weights=with_weights
         )
         shares = kept_shares(votes, settings.pooling)
         return BatchScores(

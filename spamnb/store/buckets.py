@@ -12,7 +12,7 @@ all are 0.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ TABLE = f"CREATE TABLE tokens (bucket INTEGER PRIMARY KEY, {', '.join(f'{name} B
 BUCKET_TOKENS = 32  # of a new bucket: with 16 a lesson takes 8 % less time, with 64 40 % more, and the file is larger
 MAX_BUCKET_TOKENS = 64  # a larger bucket is divided; places in a bucket have one byte
 MAX_TOKEN_BYTES = (1 << 16) - 1
+PART_BUCKETS = 1000  # that ``iterate_cells`` reads at once
 LOWEST = -(1 << 63)  # hash
 VECTOR = np.dtype("<f4")
 _HASH = np.dtype("<i8")
@@ -57,6 +58,13 @@ def select_cells(database: Database, hashes: np.ndarray | None = None) -> list[t
 def read_cells(database: Database, classes: int, hashes: np.ndarray | None = None) -> tuple[np.ndarray, Cells]:
     """Return the hashes of the tokens in the buckets of these ``hashes``, or in all buckets, and their cells."""
     return parse_cells(select_cells(database, hashes), classes)
+
+
+def iterate_cells(database: Database, classes: int) -> Iterator[tuple[np.ndarray, Cells]]:
+    """Yield the hashes of all tokens, and their cells, in parts of some buckets, so that little memory is needed."""
+    cursor = database.execute(f"SELECT {', '.join(('bucket', 'hashes', *CELLS))} FROM tokens ORDER BY bucket")  # noqa: S608
+    while rows := cursor.fetchmany(PART_BUCKETS):
+        yield parse_cells(rows, classes)
 
 
 def read_block(database: Database, classes: int) -> Block:

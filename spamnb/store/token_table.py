@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.reader.tokens import TokenArray
-from spamnb.store.buckets import find_sorted, parse_cells, read_cells, rewrite, select_cells
+from spamnb.store.buckets import find_sorted, iterate_cells, parse_cells, rewrite, select_cells
 from spamnb.store.cells import DOCUMENTS, Cells
 from spamnb.store.database import Database
 from spamnb.store.state import SIZE, State
@@ -29,19 +29,19 @@ class TokenTable:
     def __init__(self, database: Database, classes: int) -> None:
         self._database, self.classes = database, classes
         self._rows_read = 0  # by look-ups of many tokens
-        self._start(np.zeros(0, np.int64), Cells.empty())
+        self._start_empty()
 
-    def _start(self, hashes: np.ndarray, cells: Cells) -> None:
-        """Begin with the rows of these tokens, ascending by hash: no rows, or the whole table."""
+    def _start_empty(self) -> None:
+        self._start(np.zeros(0, np.int64), np.zeros((1, self.classes, 3), np.int64))
+
+    def _start(self, hashes: np.ndarray, figures: np.ndarray) -> None:
+        """Begin with the ``figures`` (n + 1, C, 3) of these tokens, ascending by hash: none, or the whole table."""
         self._table_hashes = hashes
         self._buckets: dict[int, tuple] = {}  # by key, of all tokens beside the whole table
         self._place_of_hash: dict[int, int] = {}  # of rows beside the whole table
         # The arrays have room for more rows, and their last row is always 0.
-        size = len(hashes) + 1
-        self.hashes = np.append(hashes, 0)
-        self.figures = np.zeros((size, self.classes, 3), np.int64)
-        self.figures[cells.token, cells.label] = cells.figures.T
-        self._is_changed = np.zeros(size, bool)  # whether the row differs from the row in the file
+        self.hashes, self.figures = np.append(hashes, 0), figures
+        self._is_changed = np.zeros(len(figures), bool)  # whether the row differs from the row in the file
         self._texts: list[TokenArray] = []  # of tokens that the file may lack
 
     def __len__(self) -> int:
@@ -73,15 +73,28 @@ class TokenTable:
         if len(hashes) > MANY_TOKENS and size and can_start:
             self._rows_read += len(missing)
             if size < 8 * self._rows_read and size * self.classes <= MAX_TABLE_CELLS:
-                self._start(*read_cells(self._database, self.classes))
-                _check(self.figures, state)
-                if not len(self._table_hashes):
-                    raise Damaged(f"{SIZE} in table meta is not the number of tokens")
+                self._read_table(state)
                 return self.find_places(hashes, state, add=add)
         if add or not len(self._table_hashes):
             distinct, place = np.unique(hashes[missing], return_inverse=True)
             places[missing] = self._read_rows(distinct, state)[place]
         return places
+
+    def _read_table(self, state: State) -> None:
+        """Read the whole table."""
+        size, n = state.meta[SIZE], 0
+        hashes, figures = np.zeros(size, np.int64), np.zeros((size + 1, self.classes, 3), np.int64)
+        for part, cells in iterate_cells(self._database, self.classes):
+            if n + len(part) <= size:
+                hashes[n : n + len(part)] = part
+                figures[n + cells.token, cells.label] = cells.figures.T
+            n += len(part)
+        if n != size:
+            raise Damaged(f"{SIZE} in table meta is not the number of tokens")
+        if (hashes[1:] <= hashes[:-1]).any():
+            raise Damaged("hashes in table tokens that are not in order")
+        _check(figures, state)
+        self._start(hashes, figures)
 
     def _read_rows(self, hashes: np.ndarray, state: State) -> np.ndarray:
         """Read the rows of these tokens, which are not in memory yet, and return their places."""
@@ -127,7 +140,7 @@ class TokenTable:
         self._is_changed[places] = False
         self._texts = []
         if deleted and not len(self._table_hashes):
-            self._start(np.zeros(0, np.int64), Cells.empty())  # other buckets have their hashes now
+            self._start_empty()  # other buckets have their hashes now
         elif not len(self._table_hashes):
             self._buckets.update((bucket[0], bucket) for bucket in written)
 
