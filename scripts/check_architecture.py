@@ -25,8 +25,9 @@ NEIGHBOURS: dict[str, set[str]] = {
         "settings": "",
         "shown_text": "",
         "class_names": "",
+        "configuration": "",
         "core": "",
-        "sources": "",
+        "sources": "configuration",
         "reader": "core",
         "model": "core reader sources",
         "estimators": "model",
@@ -35,7 +36,8 @@ NEIGHBOURS: dict[str, set[str]] = {
         "training": "learners model reader store",
         "filter": "learners model reader sources store",
         "starter": "store",
-        "people": "model reader sources",
+        "address_books": "store",
+        "people": "address_books configuration model reader",
         "mail_result": "filter model people reader",
         "ledger": "filter model reader store",
         "engines": "filter model reader sources",
@@ -45,8 +47,8 @@ NEIGHBOURS: dict[str, set[str]] = {
         "serve": "filter ledger mail_result model reader store",
         "mailbox": "filter ledger mail_result model people reader sources store",
         "review": "api filter ledger mail_result mailbox model reader serve sources store",
-        "cli": "api engines evaluation filter ledger mail_result mailbox model people reader report review serve"
-        " sources starter store training",
+        "cli": "api configuration engines evaluation filter ledger mail_result mailbox model people reader report"
+        " review serve sources starter store training",
     }.items()
 }
 ENTRANCES = {"__init__", "__main__"}  # they re-export

@@ -1,4 +1,4 @@
-"""Classify mail by the model and the user's people file, and format the result for mail software."""
+"""Classify mail by the model and the people in the configuration file, and format the result for mail software."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ _MAX_REPORT_ROWS = 40  # tokens in a report: their rows have at most 20,000 byte
 
 
 def classify_mail(model: Classifier, raw: bytes | ReadMessage) -> Classification:
-    """Classify one message, with the evidence for spam. An entry of the people file for the sender overrides the model.
+    """Classify one message, with the evidence for spam. What the user said of its sender overrides the model.
 
     Raise SpamnbError if the model has no class of spam.
     """
     return classify_mails(model, [raw])[0]
 
 
-def classify_mails(model: Classifier, messages: Sequence[bytes | ReadMessage]) -> list[Classification]:
-    """Classify messages as `classify_mail` does."""
+def classify_mails(
+    model: Classifier, messages: Sequence[bytes | ReadMessage], users: Sequence[str] = ()
+) -> list[Classification]:
+    """Classify messages as `classify_mail` does; ``users`` are their recipients, who may know further people."""
     model.check_spam()
-    people = load_people()
+    people_of_each = [load_people(user) for user in users or [""] * len(messages)]
     classifications = model.classify_all(messages, n_evidence=_MAX_REPORT_ROWS, of_spam=True, uncalibrated=False)
     raws = [message if isinstance(message, bytes) else message.raw for message in messages]
-    return [people.override(classification, raw) for classification, raw in zip(classifications, raws)]
+    return [people.override(*pair) for people, pair in zip(people_of_each, zip(classifications, raws))]
 
 
 def class_of_label(model: Classifier, label: str) -> str:

@@ -1,9 +1,14 @@
-"""The people file, ~/.config/spamnb/people.toml: senders whose mail is never spam, and senders whose mail is spam.
+"""People in the configuration file: senders whose mail is never spam, and senders whose mail is spam.
 
+[people]
 allow = ["ann@example.org", "example.net"]      # addresses and domains whose mail is never spam
 block = ["offers@shop.example"]                 # addresses and domains whose mail is spam
+address_books = ["~/contacts.vcf"]              # files with further addresses, as in allow
 server = "mx.example.com"                       # the server whose Authentication-Results can show a forged address
 wrote_to = ["bob@example.org"]                  # the same as allow; 'watch' and 'train' add recipients of sent mail
+
+[users.ann]                                     # in addition, for mail of this user of 'serve --models'
+allow = ["*.example.org"]                       # all subdomains
 """
 
 from __future__ import annotations
@@ -14,10 +19,11 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
-from spamnb.errors import SpamnbError, reason
+from spamnb.address_books import Book, find_book, read_addresses
+from spamnb.configuration import Document, Keys, configuration_path, read_documents, read_text, replace_text
+from spamnb.errors import SpamnbError
 from spamnb.model.classification import Classification, Evidence
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
@@ -31,7 +37,10 @@ _MAX_RECIPIENTS = 50  # recipients of a message that are added; a message with m
 _MAX_FIELD = 8000  # characters of a header field, more than any mail server writes
 _MAX_DOMAIN = 255  # characters of a domain (RFC 1035)
 _MAX_RESULTS = 50  # uppermost fields Authentication-Results that are read; the user's server writes the first ones
+_SETTINGS: dict[str, type] = {"allow": list, "block": list, "address_books": list, "server": str, "wrote_to": list}
+_USER_SETTINGS: dict[str, type] = {"allow": list, "block": list, "address_books": list}
 _WROTE_TO = re.compile(r"(?m)^wrote_to\s*=\s*\[[^\]]*\]\n?")
+_PEOPLE_TABLE = re.compile(r"(?m)^\[people\][^\n]*(?:\n|\Z)")
 _ADDRESS = r"([A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+)"
 # One address, alone or after a name without an address. In any other From field mail programs could show an address
 # that is not the address of the sender.
@@ -56,15 +65,16 @@ class SentMail(NamedTuple):
 
 @dataclass(frozen=True)
 class People:
-    """The content of the people file, with addresses and domains in lower case."""
+    """Addresses and domains in lower case, and the name of the user's mail server."""
 
     allow: frozenset[str] = frozenset()
     block: frozenset[str] = frozenset()
     server: str = ""  # "" for none
     wrote_to: tuple[str, ...] = ()  # the oldest first
+    address_books: tuple[str, ...] = ()  # paths of files whose addresses are not in ``allow``
 
     def classify_sender(self, raw: bytes) -> str:
-        """Return KNOWN, BLOCKED or FORGED for the sender of a message, or "" if the sender is not in the file.
+        """Return KNOWN, BLOCKED or FORGED for the sender of a message, or "" if the sender is none of these people.
 
         An entry for an address overrides an entry for its domain, and ``block`` overrides ``allow``.
 
@@ -87,7 +97,7 @@ class People:
         return ""
 
     def override(self, classification: Classification, raw: bytes) -> Classification:
-        """Return the classification of a message, changed if its sender is in the file."""
+        """Return the classification of a message, changed if its sender is one of these people."""
         status, verdict, log_odds = self.classify_sender(raw), classification.verdict, classification.log_odds
         if not status:
             return classification
@@ -120,20 +130,15 @@ class People:
         )
 
 
-def _check_names(names: object, where: str) -> tuple[str, ...]:
-    if not isinstance(names, list):
-        raise SpamnbError(f"{where} must be a list of texts in brackets")
-    names = [name.removeprefix("*@") if isinstance(name, str) else name for name in names]  # all of a domain
+def _check_names(document: Document, keys: Keys, names: Iterable[str]) -> tuple[str, ...]:
+    """Return addresses and domains in lower case. Raise SpamnbError for a text that is neither."""
+    names = [name.removeprefix("*@") for name in names]  # all addresses of a domain
     for name in names:
-        shown_name = escape(str(name)[:80])
-        if isinstance(name, str) and name.startswith("@"):
-            raise SpamnbError(
-                f"{where}: {shown_name!r} is no address; for all addresses of a domain write {shown_name[1:]!r}"
-            )
-        address = name if "@" in str(name) else f"a@{str(name).removeprefix('*.')}"
-        if not isinstance(name, str) or not re.fullmatch(_ADDRESS, address) or "*" in address.partition("@")[0]:
-            problem = "is neither an address nor a domain; '*.example.org' is all subdomains"
-            raise SpamnbError(f"{where}: {shown_name!r} {problem}")
+        address = name if "@" in name else f"a@{name.removeprefix('*.')}"
+        if name.startswith("@"):
+            raise document.error(keys, f"no address; for all of a domain write {escape(name[1:80])!r}", name)
+        if not re.fullmatch(_ADDRESS, address) or "*" in address.partition("@")[0]:
+            raise document.error(keys, "neither an address nor a domain; '*.example.org' is all subdomains", name)
     return tuple(name.lower() for name in names)
 
 
@@ -159,13 +164,6 @@ def _parse_from(values: list[str]) -> str:
     return address if len(address.partition("@")[2]) <= _MAX_DOMAIN else ""
 
 
-def people_path() -> Path:
-    """Return the path of the people file: SPAMNB_PEOPLE, or people.toml in the user's configuration folder."""
-    from spamnb.sources.accounts import settings_file
-
-    return Path(os.environ.get("SPAMNB_PEOPLE") or settings_file("people.toml"))
-
-
 def read_sent(header: bytes) -> SentMail | None:
     """Return the sender and the recipients of a message in a Sent folder.
 
@@ -187,81 +185,88 @@ def read_sent(header: bytes) -> SentMail | None:
 
 
 def add_recipients(sent: Iterable[SentMail]) -> int:
-    """Add the recipients of sent mail to the people file, and return the number of new recipients.
+    """Add the recipients of sent mail to the configuration file, and return the number of new recipients.
 
     The senders of this mail are left out, because spam often has the address of its recipient as its sender.
     """
     with _WRITE_LOCK:
-        return _add_recipients(list(sent), people_path())
+        return _add_recipients(list(sent))
 
 
-def _add_recipients(sent: Sequence[SentMail], path: Path) -> int:
-    people = read_people(path, *_time_and_size(path)) if path.exists() else People()
+def _add_recipients(sent: Sequence[SentMail]) -> int:
+    people = load_people()
     senders = {mail.sender for mail in sent}
     old_recipients = [name for name in people.wrote_to if name not in senders]
     others = {*people.allow, *people.block, *senders, *old_recipients}
     new_recipients = list(dict.fromkeys(name for mail in sent for name in mail.recipients if name not in others))
     wrote_to = [*old_recipients, *new_recipients][-MAX_WROTE_TO:]
     if wrote_to != list(people.wrote_to):
-        _write_recipients(path, wrote_to)
+        replace_text(_with_recipients(read_text(), wrote_to))
     return len(new_recipients)
 
 
-def _write_recipients(path: Path, addresses: Iterable[str]) -> None:
-    """Replace the list ``wrote_to`` in the people file. The other lines stay as the user wrote them."""
-    target, rows = path.resolve(), "".join(f'    "{name}",\n' for name in addresses)
-    try:
-        text = target.read_text() if target.exists() else ""
-        other_lines = _WROTE_TO.sub("", text).rstrip("\n")
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mode = target.stat().st_mode & 0o777 if text else 0o600
-        new_file = target.with_name(f"{target.name}.{os.getpid()}")
-        with open(new_file, "w", opener=lambda file, flags: os.open(file, flags | os.O_EXCL, mode)) as file:
-            file.write(other_lines + "\n" * bool(other_lines) + f"wrote_to = [\n{rows}]\n")
-        new_file.replace(target)
-    except OSError as error:
-        raise SpamnbError(f"{escape(str(path))}: cannot be written: {reason(error)}") from None
+def _with_recipients(text: str, addresses: Sequence[str]) -> str:
+    """Return the text of the configuration file with another list ``wrote_to``. The other lines stay as they are.
 
-
-def _time_and_size(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
-
-
-def load_people() -> People:
-    """Return the content of the user's people file, or of the file that SPAMNB_PEOPLE names."""
-    variable, path = os.environ.get("SPAMNB_PEOPLE"), people_path()
-    try:
-        time_and_size = _time_and_size(path)
-    except OSError as error:
-        if variable:
-            raise SpamnbError(f"{escape(variable)}: cannot be read: {reason(error)}") from None
-        return People()  # there is no file, or a service has no permission to enter the home folder
-    return read_people(path, *time_and_size)
-
-
-@lru_cache(1)
-def read_people(path: Path, _time: int = 0, _size: int = 0) -> People:
-    """Return the content of a people file. Raise SpamnbError if it has mistakes.
-
-    The result is cached until the time or the size of the file changes.
+    Raise SpamnbError if the list cannot be found because the table is written in another way.
     """
     import tomllib
 
-    name = escape(str(path))
+    new_list = "wrote_to = [\n" + "".join(f'    "{name}",\n' for name in addresses) + "]\n"
+    table = _PEOPLE_TABLE.search(text)
+    if table is None:
+        new_text = text + "\n" * bool(text) + "[people]\n" + new_list
+    else:
+        before, heading = text[: table.start()], table[0].rstrip("\n") + "\n"
+        settings, bracket, others = text[table.end() :].partition("\n[")
+        settings = _WROTE_TO.sub("", settings + "\n").strip("\n")
+        new_text = before + heading + settings + "\n" * bool(settings) + new_list + bracket + others
+    expected = tomllib.loads(text)
+    expected["people"] = expected.get("people", {}) | {"wrote_to": list(addresses)}
     try:
-        entries = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise SpamnbError(f"{name}: cannot be read: {reason(error)}") from None
-    except (ValueError, RecursionError) as error:
-        raise SpamnbError(f"{name}: not TOML: {escape(str(error)[:200])}") from None
-    if unknown_keys := entries.keys() - {"allow", "block", "server", "wrote_to"}:
-        keys = "allow, block, server and wrote_to"
-        raise SpamnbError(f"{name}: unknown setting {escape(min(unknown_keys))!r}; the settings are {keys}")
-    server = entries.get("server", "")
-    if not isinstance(server, str):
-        raise SpamnbError(f"{name}: server must be a text in quotes")
+        if tomllib.loads(new_text) == expected:
+            return new_text
+    except ValueError:
+        pass
+    problem = "recipients of your mail cannot be added; write [people] on a line of its own, and its settings below it"
+    raise SpamnbError(f"{escape(str(configuration_path()))}: {problem}")
+
+
+def load_people(user: str = "") -> People:
+    """Return the people in the configuration file, for the mail of a user of ``serve`` also those of the user.
+
+    Raise SpamnbError if the file, or an address book in it, has a mistake.
+    """
+    documents = read_documents()
+    parts = [people for document in documents for name in ("", user) if (people := _read_people(document).get(name))]
+    return _merge(*parts, *(find_book(path) for part in parts for path in part.address_books))
+
+
+@lru_cache(3)
+def _read_people(document: Document) -> dict[str, People]:
+    """Return the people of a document, by the name of a user; the people of all users have the name ""."""
+    tables = {user: _make_people(document, ("users", user), _USER_SETTINGS) for user in document.entries("users")}
+    return tables | {"": _make_people(document, ("people",), _SETTINGS)}
+
+
+def _make_people(document: Document, keys: Keys, kinds: dict[str, type]) -> People:
+    settings = document.settings(keys, kinds)
     allow, block, wrote_to = (
-        _check_names(entries.get(key, []), f"{name}: {key}") for key in ("allow", "block", "wrote_to")
+        _check_names(document, (*keys, key), settings.get(key, ())) for key in ("allow", "block", "wrote_to")
     )
-    return People(frozenset(allow), frozenset(block), server.lower(), wrote_to)
+    folder, books = document.path.parent, settings.get("address_books", ())
+    books = tuple(os.path.join(folder, os.path.expanduser(path)) for path in books)
+    return People(frozenset(allow), frozenset(block), settings.get("server", "").lower(), wrote_to, books)
+
+
+@lru_cache(64)
+def _merge(*parts: People | Book) -> People:
+    """Return the union of people, and of the addresses in address books."""
+    people = [part for part in parts if isinstance(part, People)]
+    addresses = {name for book in parts if isinstance(book, Book) for name in read_addresses(book)}
+    return People(
+        frozenset(addresses.union(*(part.allow for part in people))),
+        frozenset().union(*(part.block for part in people)),
+        next((part.server for part in people if part.server), ""),
+        tuple(dict.fromkeys(name for part in people for name in part.wrote_to)),
+    )

@@ -27,7 +27,6 @@ from spamnb.people import (
     _read_fields,
     add_recipients,
     load_people,
-    read_people,
     read_sent,
 )
 from spamnb.reader.spam_fields import section_length
@@ -153,9 +152,15 @@ def test_without_a_server_nobodys_results_are_read():
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "people.toml"
-    monkeypatch.setenv("SPAMNB_PEOPLE", str(path))
+    path = tmp_path / "config.toml"
+    monkeypatch.setenv("SPAMNB_CONFIG", str(path))
     return path
+
+
+def write(file: Path, text: str) -> None:
+    """Write the settings of the table [people]."""
+    file.write_text(f"[people]\n{text}\n")
+    file.chmod(0o600)
 
 
 def from_ann(raw: bytes) -> bytes:
@@ -173,10 +178,10 @@ def test_mail_of_a_known_sender_is_never_spam_and_everything_says_why(model: Pat
         return done.stdout
 
     with Classifier.open(model) as classifier:
-        file.write_text("")
+        write(file, "")
         before = classify_mail(classifier, spam), classify_mail(classifier, ham)
         assert before[0].is_spam and not before[1].is_spam
-        file.write_text('allow = ["ann@example.org"]')
+        write(file, 'allow = ["ann@example.org"]')
         found = classify_mail(classifier, spam)
         assert found.verdict == "ham" and found.points < 0 and found.reasons[0].token == KNOWN
         assert repr(classify_mail(classifier, classifier.read(spam))) == repr(found)
@@ -185,18 +190,18 @@ def test_mail_of_a_known_sender_is_never_spam_and_everything_says_why(model: Pat
             "filter", raw=spam
         )
         assert run("explain", raw=spam).startswith("verdict: ham\n  you know this sender\n")
-        file.write_text('block = ["example.org"]')
+        write(file, 'block = ["example.org"]')
         blocked = classify_mail(classifier, ham)
         assert blocked.is_spam and blocked.points >= 5 and blocked.reasons[0].token == BLOCKED
         assert run("explain", raw=ham).startswith("verdict: spam\n  you blocked this sender\n")
-        file.write_text('allow = ["ann@example.org"]\nserver = "mx.example"')
+        write(file, 'allow = ["ann@example.org"]\nserver = "mx.example"')
         forged = b"Authentication-Results: mx.example; dmarc=fail\n" + spam
         found = classify_mail(classifier, forged)
         assert found.is_spam and found.reasons[0].token == FORGED
 
 
 def test_a_star_is_all_addresses_of_a_domain_or_all_its_subdomains(file: Path):
-    file.write_text('allow = ["*@example.net", "*.example.org"]')
+    write(file, 'allow = ["*@example.net", "*.example.org"]')
     people = load_people()
     senders = {"a@example.net": KNOWN, "a@sub.example.net": "", "a@x.example.org": KNOWN, "a@y.x.example.org": KNOWN}
     senders |= {"a@example.org": "", "a@badexample.org": ""}
@@ -206,27 +211,31 @@ def test_a_star_is_all_addresses_of_a_domain_or_all_its_subdomains(file: Path):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (
-            'allow = ["@example.net"]',
-            "allow: '@example.net' is no address; for all addresses of a domain write",
-        ),
-        ('allow = ["*ann@example.net"]', "allow: '*ann@example.net' is neither"),
-        ('allow = ["*"]', "allow: '*' is neither"),
-        ("allow = [", "not TOML"),
-        ('allow = "ann@example.org"', "allow must be a list of texts in brackets"),
-        ('block = ["ann @example.org"]', "block: 'ann @example.org' is neither an address nor a domain"),
-        ("allow = [1]", "allow: '1' is neither"),
-        ('alow = ["a@b"]', "unknown setting 'alow'"),
-        ("server = 1", "server must be a text in quotes"),
+        ('allow = ["@example.net"]', ":2: people.allow: '@example.net': no address; for all of a domain write 'exam"),
+        ('allow = [\n  "ann@example.org",\n  "*ann@example.net"]', ":4: people.allow: '*ann@example.net': neither"),
+        ('allow = ["*"]', ":2: people.allow: '*': neither"),
+        ("allow = [", ": not TOML: "),
+        ('allow = "ann@example.org"', ":2: people.allow: must be a list of texts in brackets"),
+        ('\nblock = ["ann @example.org"]', ":3: people.block: 'ann @example.org': neither an address nor a domain"),
+        ("allow = [1]", ":2: people.allow: must be a list of texts"),
+        ('allowed = ["a@b"]', ":2: people.allowed: unknown setting; the settings are allow, block"),
+        ("server = 1", ":2: people.server: must be a text in quotes"),
+        ('[users."ann@a"]\nallow = ["x y"]', ":3: users.'ann@a'.allow: 'x y': neither"),
+        ('[users.ann]\nserver = "mx.a"', ":3: users.ann.server: unknown setting"),
+        ("[users]\nann = 1", ":3: users.ann: must be a table; write [users.ann] above its settings"),
+        ("[person]\nallow = []", ":2: person: unknown; the tables are [accounts], [people], [users]"),
+        ('address_books = ["none.vcf"]', "/none.vcf: the address book cannot be read: No such file"),
+        ("# " + "x" * (2 << 20), ": has more than 2 MiB"),
     ],
+    ids=lambda text: text[:30],
 )
 def test_a_mistake_in_the_file_is_one_line_with_which_serve_does_not_start_and_filter_passes_mail_on(
     file: Path, model: Path, text: str, line: str
 ):
-    file.write_text(text)
+    write(file, text)
     with pytest.raises(SpamnbError) as caught:
-        read_people(file)
-    assert line in str(caught.value) and str(file) in str(caught.value) and "\n" not in str(caught.value)
+        load_people("ann")
+    assert line in str(caught.value) and str(file.parent) in str(caught.value) and "\n" not in str(caught.value)
     passed = CliRunner().invoke(cli, ["filter", "-m", str(model)], input=mail("spam", 1))
     assert passed.exit_code == 0 and b"X-Spam-Warning: not classified" in passed.stdout_bytes
     assert passed.stdout_bytes.endswith(mail("spam", 1))
@@ -234,28 +243,71 @@ def test_a_mistake_in_the_file_is_one_line_with_which_serve_does_not_start_and_f
     assert refused.exit_code == 1 and line in refused.stderr and "listening" not in refused.stderr
 
 
+def test_a_file_that_others_can_write_is_refused(file: Path):
+    write(file, "")
+    file.chmod(0o660)
+    with pytest.raises(SpamnbError, match="other users can write this file"):
+        load_people()
+
+
 def test_a_named_file_must_be_there_and_the_usual_one_need_not(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     with pytest.raises(SpamnbError, match="cannot be read"):
         load_people()
-    monkeypatch.delenv("SPAMNB_PEOPLE")
+    monkeypatch.delenv("SPAMNB_CONFIG")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert load_people() == People()
     (tmp_path / "spamnb").mkdir()
-    (tmp_path / "spamnb/people.toml").write_text('allow = ["Example.ORG"]')
+    write(tmp_path / "spamnb/config.toml", 'allow = ["Example.ORG"]')
     assert load_people().allow == {"example.org"}
 
 
+def test_the_files_of_earlier_versions_are_read_and_a_line_says_where_their_content_belongs(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    folder = tmp_path / "spamnb"
+    folder.mkdir()
+    (folder / "people.toml").write_text('allow = ["a@x.example"]\nwrote_to = ["b@x.example"]\n')
+    (folder / "accounts.toml").write_text('[home]\nurl = "imap://ann@127.0.0.1:1"\n')
+    (folder / "accounts.toml").chmod(0o600)
+    sorting = CliRunner().invoke(cli, ["sort", "-m", str(model)])
+    assert sorting.stderr.count("still read, but move the content of") == 1 and "config.toml" in sorting.stderr
+    assert "imap://ann@127.0.0.1:1" in sorting.stderr
+    assert "still read" not in CliRunner().invoke(cli, ["sort", "--quiet", "-m", str(model)]).stderr
+    assert add_recipients([SentMail("me@a.example", ("b@x.example", "c@x.example"))]) == 1
+    assert (folder / "config.toml").read_text() == (
+        '[people]\nwrote_to = [\n    "b@x.example",\n    "c@x.example",\n]\n'
+    )
+    assert load_people() == People(frozenset(["a@x.example"]), wrote_to=("b@x.example", "c@x.example"))
+    (folder / "people.toml").write_text('allow = ["a x"]\n')
+    with pytest.raises(SpamnbError, match=r"people\.toml:1: people\.allow: 'a x': neither"):
+        load_people()
+
+
+def test_a_user_of_a_server_knows_further_people(file: Path):
+    write(file, 'allow = ["a@x.example"]\nblock = ["z.example"]\n[users.ann]\nallow = ["b@x.example", "c@z.example"]')
+    senders = ("a@x.example", "b@x.example", "c@z.example", "d@z.example")
+
+    def of(user: str) -> list[str]:
+        return [load_people(user).classify_sender(f"From: {name}\n\n".encode()) for name in senders]
+
+    assert of("") == of("bob") == [KNOWN, "", BLOCKED, BLOCKED]
+    assert of("ann") == [KNOWN, KNOWN, KNOWN, BLOCKED]
+
+
 def test_those_to_whom_mail_was_sent_are_known_and_the_rest_of_the_file_stays(file: Path):
-    by_hand = '# mine\nallow = ["ann@example.org"]\nblock = ["eve@example.org"]\nserver = "mx.example"  # at home\n'
-    file.write_text(by_hand)
+    by_hand = (
+        '# mine\n[people] # known\nallow = ["ann@example.org"]\nblock = ["eve@example.org"]\nserver = "mx.example"\n'
+    )
+    account = '\n[accounts.work]  # by hand\nurl = "imaps://ann@mail.example"\n'
+    file.write_text(by_hand + account)
     file.chmod(0o640)
     sent = SentMail("me@a.example", ("bob@b.example", "ann@example.org", "eve@example.org", "me@a.example"))
     assert add_recipients([sent]) == 1 and add_recipients([sent]) == 0
-    assert (
-        file.read_text() == by_hand + 'wrote_to = [\n    "bob@b.example",\n]\n' and file.stat().st_mode & 0o777 == 0o640
-    )
+    assert file.read_text() == by_hand + 'wrote_to = [\n    "bob@b.example",\n]\n' + account
+    assert file.stat().st_mode & 0o777 == 0o640
     header = b"From: Bob <bob@b.example>\n\n"
     assert (
         load_people().classify_sender(header) == KNOWN and load_people().classify_sender(b"From: x@b.example\n\n") == ""
@@ -266,7 +318,16 @@ def test_those_to_whom_mail_was_sent_are_known_and_the_rest_of_the_file_stays(fi
     assert load_people().wrote_to == ("carl@c.example",) and file.read_text().startswith(by_hand)
 
 
+def test_a_file_in_another_form_is_not_changed(file: Path):
+    file.write_text('people = {allow = ["ann@example.org"]}\n')
+    file.chmod(0o600)
+    with pytest.raises(SpamnbError, match=r"write \[people\] on a line of its own"):
+        add_recipients([SentMail("me@a.example", ("bob@b.example",))])
+    assert file.read_text() == 'people = {allow = ["ann@example.org"]}\n'
+
+
 def test_the_list_of_recipients_is_bounded_and_keeps_the_newest(file: Path):
+    file.touch(0o600)
     numbers = range(MAX_WROTE_TO + 10)
     assert add_recipients(SentMail("me@a.example", (f"n{n}@b.example",)) for n in numbers) == len(numbers)
     assert load_people().wrote_to == tuple(f"n{n}@b.example" for n in numbers[10:])

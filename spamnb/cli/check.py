@@ -1,4 +1,4 @@
-"""``spamnb check``: log in to an IMAP account, list its folders, and add the account to the accounts file."""
+"""``spamnb check``: log in to an IMAP account, list its folders, and add the account to the configuration file."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from spamnb.cli.options import tell
 def check_command(name: str) -> None:
     """Log in to an IMAP account such as imaps://USER@HOST, and list its folders.
 
-    Each line of output has a folder, its use and the number of its messages. The account is added to the accounts file,
-    so that 'sort' and 'watch' without a MAILBOX use the account. The file contains no password: the password comes from
-    the keyring, from SPAMNB_IMAP_PASSWORD, or from the output of your password-command.
+    Each line of output has a folder, its use and the number of its messages. The account is added to the configuration
+    file, so that 'sort' and 'watch' without a MAILBOX use the account. The file contains no password: the password
+    comes from the keyring, from SPAMNB_IMAP_PASSWORD, or from the output of your password-command.
 
     \b
     Example:
       spamnb check imaps://ann@mail.example.org
     """
-    from spamnb.cli.mailboxes import get_account
+    from spamnb.cli.mailboxes import get_account, tell_old_files
+    from spamnb.configuration import configuration_path
     from spamnb.mailbox.imap import ImapMailbox
     from spamnb.report.message_line import column_width, fit_columns
     from spamnb.shown_text import pluralize
-    from spamnb.sources.accounts import accounts_path, add_account
+    from spamnb.sources.accounts import add_account
     from spamnb.sources.imap_connection import Denied
     from spamnb.sources.imap_reading import ODD_NAME
 
+    tell_old_files()
     account = get_account(name)
     mailbox = ImapMailbox(account.url.address, account.junk)
     try:
@@ -47,7 +49,7 @@ def check_command(name: str) -> None:
             click.echo(f"{fit_columns(junk.name, width)}  {'junk':<10}  does not exist; 'sort' and 'watch' make it")
     finally:
         mailbox.close()
-    path = accounts_path()
-    section = add_account(path, account.url)
-    result = f"the account was added to {path} as [{section}]" if section else f"the account is in {path}"
+    path = configuration_path()
+    section = add_account(account.url)
+    result = f"the account was added to {path} as [accounts.{section}]" if section else f"the account is in {path}"
     tell(f"{mailbox.display_name}: the login works; {result}")

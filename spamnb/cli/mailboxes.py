@@ -1,4 +1,4 @@
-"""The mailboxes of ``sort`` and ``watch``: Maildirs, accounts, or all accounts of the accounts file."""
+"""The mailboxes of ``sort`` and ``watch``: Maildirs, accounts, or all accounts of the configuration file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ junk_option = click.option(
 
 
 class Target(NamedTuple):
-    """A mailbox and its settings, from the command line or else from the accounts file."""
+    """A mailbox and its settings, from the command line or else from the configuration file."""
 
     name: str  # path or URL
     model: Path
@@ -48,7 +48,7 @@ class Target(NamedTuple):
 
 
 def get_account(name: str) -> Account:
-    """Return the account of a URL, with its settings in the accounts file. Raise SpamnbError for a wrong URL."""
+    """Return the account of a URL, with its settings. Raise SpamnbError for a wrong URL."""
     from spamnb.sources.accounts import find_account, parse_url
 
     return _check_has_no_folder(find_account(parse_url(name)))
@@ -63,16 +63,17 @@ def _check_has_no_folder(account: Account) -> Account:
 
 
 def list_targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: str | None) -> list[Target]:
-    """Return the mailboxes of these names, Maildirs first. Without names, return the accounts of the accounts file."""
-    from spamnb.sources.accounts import accounts_path, read_accounts
+    """Return the mailboxes of these names, Maildirs first. Without names, return all accounts."""
+    from spamnb.configuration import configuration_path
+    from spamnb.sources.accounts import read_accounts
     from spamnb.sources.spec import is_account
 
     targets = [Target(name, model, junk, unsure) for name in names if not is_account(name)]
     accounts = [get_account(name) for name in names if is_account(name)]
     if not names:
-        accounts = read_accounts(accounts_path())
+        accounts = read_accounts()
         if not accounts:
-            raise click.UsageError(f"name a Maildir or an account, or add accounts to {accounts_path()}")
+            raise click.UsageError(f"name a Maildir or an account, or add accounts to {configuration_path()}")
     for account in map(_check_has_no_folder, accounts):
         targets.append(
             Target(
@@ -115,6 +116,14 @@ def open_filing(
         yield Filing(record, classifier, Batch.begin(command, target.model))
 
 
+def tell_old_files() -> None:
+    """Print where the content of files belongs that an earlier version read, if there are any."""
+    from spamnb.configuration import describe_old_files
+
+    if line := describe_old_files():
+        tell(line)
+
+
 def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:
     """Return the folders to which mail is moved, by verdict."""
     folders = {"spam": record.mailbox.junk()}
@@ -124,12 +133,13 @@ def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:
 
 
 def save_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
-    """Add the recipients of sent mail to the people file, and print the number of new recipients."""
-    from spamnb.people import add_recipients, people_path
+    """Add the recipients of sent mail to the configuration file, and print the number of new recipients."""
+    from spamnb.configuration import configuration_path
+    from spamnb.people import add_recipients
     from spamnb.shown_text import pluralize
 
     if sent and (number := add_recipients(sent)):
-        added = f"added to {escape(str(people_path()))}: {pluralize(number, 'recipient')} of your mail"
+        added = f"added to {escape(str(configuration_path()))}: {pluralize(number, 'recipient')} of your mail"
         tell(f"{display_name}: {added}; mail from recipients is never called spam")
 
 

@@ -65,6 +65,7 @@ def serve_command(
     """
     import asyncio
 
+    from spamnb.configuration import describe_old_files
     from spamnb.engines.executor import cores
     from spamnb.ledger.writer import LedgerWriter
     from spamnb.people import load_people
@@ -83,7 +84,9 @@ def serve_command(
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
         pass
     os.close(descriptor)
-    load_people()  # raises SpamnbError for a wrong people file, with which each message would fail
+    if line := describe_old_files():
+        service.log(event="configuration", warning=line)
+    load_people()  # raises SpamnbError for a wrong configuration file, with which each message would fail
     writer = LedgerWriter(ledger, lambda line: service.log(event="ledger", error=line)) if ledger else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
     conversations = Conversations(threads, service.log, Limits(message_bytes=max_size))

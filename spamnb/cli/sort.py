@@ -22,6 +22,7 @@ from spamnb.cli.mailboxes import (
     mailboxes_argument,
     open_filing,
     retry,
+    tell_old_files,
 )
 from spamnb.cli.options import ErrorCounter, model_option, own_ledger_option, tell
 
@@ -54,8 +55,8 @@ def sort_command(
 ) -> None:
     """Move the new spam of a mailbox to its junk folder.
 
-    MAILBOX is a Maildir, or an account such as imaps://USER@HOST. Without MAILBOX, all accounts of the accounts file
-    are sorted. Each message is classified once, so a message that you move back is not moved again.
+    MAILBOX is a Maildir, or an account such as imaps://USER@HOST. Without MAILBOX, all accounts of the
+    configuration file are sorted. Each message is classified once, so a message that you move back is not moved again.
 
     Each line of output has verdict, probability of spam, folder, From, Subject, Date and file name of a message. In a
     terminal the date comes before From, and the line is truncated to the width of the terminal.
@@ -66,6 +67,8 @@ def sort_command(
       spamnb sort --quiet ~/Maildir     # move the spam, for cron
     """
     unreadable = ErrorCounter()
+    if not quiet:
+        tell_old_files()
 
     def sort(target: Target) -> bool:
         with open_filing("sort", target, unreadable, ledger, dry_run=dry_run) as filing:

@@ -21,6 +21,7 @@ from spamnb.cli.mailboxes import (
     open_filing,
     retry,
     save_recipients,
+    tell_old_files,
 )
 from spamnb.cli.options import ErrorCounter, Seconds, model_option, own_ledger_option, tell
 from spamnb.cli.sort import format_heading
@@ -65,8 +66,9 @@ def watch_command(
 ) -> None:
     """Learn mail as spam if you move it into the junk folder, and as ham if you move it out of the junk folder.
 
-    MAILBOX is a Maildir, or an account such as imaps://USER@HOST. Without MAILBOX, all accounts of the accounts file
-    are watched. If the junk folder is beside the Maildir, the other folders beside the Maildir are watched too.
+    MAILBOX is a Maildir, or an account such as imaps://USER@HOST. Without MAILBOX, all accounts of the
+    configuration file are watched. If the junk folder is beside the Maildir, the other folders beside the Maildir are
+    watched too.
 
     Mail that was in the junk folder at the first scan is not learned, nor is mail that 'spamnb sort' moved, nor mail
     that you move to Trash, Drafts or Sent.
@@ -81,6 +83,7 @@ def watch_command(
     for path in {target.model for target in targets}:
         with Classifier.open(path, writable=True) as classifier:
             classifier.store.check_writable()
+    tell_old_files()
     unreadable, stop = ErrorCounter(), Stop()
     if once:
 

@@ -55,7 +55,7 @@ class MailboxRecord:
     ) -> None:
         self.ledger, self.mailbox, self.report, self.junk, self.dry_run = ledger, mailbox, report, junk, dry_run
         self._states: dict[str, Hashable] = {}  # of each folder at the last scan
-        self.sent: list[SentMail] = []  # mail that came into Sent folders, for the file of people
+        self.sent: list[SentMail] = []  # mail that came into Sent folders, for the configuration file
         self._may_have_moves = True  # whether a message may be on another side than before
         address = sql_text(mailbox.address)
         old, was_read = mailbox.lock_path.with_suffix(".sqlite"), False

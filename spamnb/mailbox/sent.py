@@ -1,4 +1,4 @@
-"""The senders and recipients of the mail in Sent folders, for the file of people."""
+"""The senders and recipients of the mail in Sent folders, for the configuration file."""
 
 from __future__ import annotations
 

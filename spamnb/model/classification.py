@@ -33,7 +33,10 @@ def probability_of(log_odds: float) -> float:
 
 
 class Evidence(NamedTuple):
-    """A token or people entry, and its weight in the log-odds of a class against the likeliest other class, in nats."""
+    """A token, or what the user said of the sender, and its weight.
+
+    The weight is in the log-odds of a class against the likeliest other class, in nats.
+    """
 
     token: str
     weight: float
@@ -70,7 +73,7 @@ class Classification(NamedTuple):
     typicality : tuple of float
         How typical the message is of each class, 0 to 1: the mean of P(class | word) over its words.
     sender : Evidence or None
-        The entry of the people file for the sender, and its weight. None if the sender is not in the file.
+        What the user said of the sender, and its weight. None if the user said nothing.
     has_doubtful_text : bool
         Whether the message has words that may be hidden, and that are not shown elsewhere.
 
@@ -123,13 +126,13 @@ class Classification(NamedTuple):
 
     @property
     def reasons(self) -> list[Evidence]:
-        """The evidence, after the entry of the people file for the sender."""
+        """The evidence, after what the user said of the sender."""
         return [*([self.sender] if self.sender else []), *self.evidence]
 
     def describe_probability(self) -> str:
         """Return the probability of spam in percent, or of the likeliest class if no class is spam.
 
-        An entry of the people file for the sender changes this probability, but not ``probabilities``.
+        What the user said of the sender changes this probability, but not ``probabilities``.
 
         Returns
         -------

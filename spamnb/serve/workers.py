@@ -108,12 +108,12 @@ class Workers:
                 model = models.for_classifying(user)
                 raws = [_without_envelope(tasks[number].raw) for number in numbers]
                 messages = list(map(model.read, raws)) if self._ledger is not None else []
-                results = classify_mails(model, messages or raws)
+                users = [tasks[number].request.user for number in numbers]
+                results = classify_mails(model, messages or raws, users)
                 for number, result in zip(numbers, results):
                     request, raw, wire, log_fields = tasks[number]
                     log_fields["model"] = model.store.path
                     answers[number] = result, wire.verdict_reply(request, result, raw)
-                users = [tasks[number].request.user for number in numbers]
                 for message, result, user in zip(messages, results, users):
                     entries.append(make_entry(message, result, model, user=user))
         finally:

@@ -15,6 +15,6 @@ formats         recognises tables by their names, and formats that are not mail 
 ``spamnb/mailbox/`` uses these modules, too:
 
 mailbox         folders and messages of a mailbox; folders' names on disk and in many languages
-accounts        IMAP accounts: URLs, and the file in which a person describes them
+accounts        IMAP accounts: URLs, and their settings in the configuration file
 imap_connection TLS, passwords, login, and the errors of a connection
 """

@@ -1,26 +1,26 @@
-"""IMAP accounts: their URLs, ``imaps://user@host[:port][/folder]``, and the file in which a person describes them.
+"""IMAP accounts: their URLs, ``imaps://user@host[:port][/folder]``, and their settings in the configuration file.
 
-[work]                                  # in ~/.config/spamnb/accounts.toml
+[accounts.work]
 url = "imaps://ann@mail.example.org"
 password-command = "pass show mail/work"
 """
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from spamnb.errors import SpamnbError, reason
+from spamnb.configuration import Document, quote_toml, read_documents, read_text, replace_text
+from spamnb.errors import SpamnbError
 from spamnb.shown_text import escape
 
 _URL_FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
 _HOST = re.compile(r"[^\s\\]{1,255}")  # a host name has at most 255 bytes (RFC 1035)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _TEXT_SETTINGS = ("url", "password-command", "token-command", "junk", "unsure", "model")
-_SETTING_TYPES = {"sort": bool, **dict.fromkeys(_TEXT_SETTINGS, str)}
+_SETTINGS: dict[str, type] = {**dict.fromkeys(_TEXT_SETTINGS, str), "sort": bool}
 
 
 class ImapUrl(NamedTuple):
@@ -83,90 +83,39 @@ def parse_url(text: str) -> ImapUrl:
     return ImapUrl(parts.scheme == "imaps", user, host, port, unquote(parts.path).strip("/"))
 
 
-def accounts_path() -> Path:
-    """Return the path of the file of accounts: SPAMNB_ACCOUNTS, or a file in the user's folder of settings."""
-    path = os.environ.get("SPAMNB_ACCOUNTS")
-    return Path(path) if path else settings_file("accounts.toml")
+def read_accounts() -> list[Account]:
+    """Return the accounts in the configuration file. Raise SpamnbError if one has a mistake."""
+    return [_make_account(document, name) for document in read_documents() for name in document.entries("accounts")]
 
 
-def settings_file(name: str) -> Path:
-    """Return the path of a file in the user's folder of settings."""
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return Path(home, "spamnb", name)
-
-
-def read_accounts(path: Path) -> list[Account]:
-    """Return the accounts in a file; none if the file does not exist. Raise SpamnbError if the file has a mistake."""
-    import tomllib  # importing tomllib takes 3 ms, and few commands need it
-
-    shown_path = escape(str(path))
-    try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            text = file.read()
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise SpamnbError(f"{shown_path}: cannot be read: {reason(error)}") from None
-    if status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0):
-        problem = "other users can write this file, which contains commands that spamnb runs"
-        raise SpamnbError(f"{shown_path}: {problem}; run 'chmod 600 {shown_path}'")
-    try:
-        tables = tomllib.loads(text.decode())
-    except (ValueError, RecursionError) as error:
-        raise SpamnbError(f"{shown_path}: no TOML: {escape(str(error)[:200])}") from None
-    return [_make_account(name, values, shown_path) for name, values in tables.items()]
-
-
-def add_account(path: Path, url: ImapUrl) -> str:
-    """Add an account to the end of the file, and return the name of the new section; "" if the file has the account.
-
-    A new file has mode 0600.
-    """
-    accounts = read_accounts(path)
+def add_account(url: ImapUrl) -> str:
+    """Add an account to the end of the configuration file, and return its new name; "" if the file has the account."""
+    accounts = read_accounts()
     if any(account.url.address == url.address for account in accounts):
         return ""
     name = url.address.partition("://")[2]
     if any(account.name == name for account in accounts):
         name = url.address
-    lines = [f"[{_quote_toml(name)}]", f"url = {_quote_toml(url.address)}", ""]
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(path, "a", encoding="utf-8", opener=lambda file, flags: os.open(file, flags, 0o600)) as file:
-            file.write("\n".join(["", "", *lines] if file.tell() else lines))
-    except OSError as error:
-        raise SpamnbError(f"{escape(str(path))}: cannot be written: {reason(error)}") from None
+    text = read_text().rstrip("\n")
+    lines = [*[text, ""] * bool(text), f"[accounts.{quote_toml(name)}]", f"url = {quote_toml(url.address)}", ""]
+    replace_text("\n".join(lines))
     return name
 
 
-def _quote_toml(text: str) -> str:
-    """Return a text without control characters as a string of TOML."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _make_account(name: str, values: Any, path: str) -> Account:
-    if not isinstance(values, dict):
-        raise SpamnbError(f"{path}: the setting {escape(name)!r} is in no section; write [NAME] above it")
-    where = f"{path}: [{escape(name)}]"
-    for key, value in values.items():
-        kind = _SETTING_TYPES.get(key)
-        if kind is None:
-            hint = "; set password-command to a command that prints the password" if "pass" in key else ""
-            raise SpamnbError(f"{where}: unknown setting {escape(key)!r}{hint}")
-        if not isinstance(value, kind):
-            raise SpamnbError(f"{where}: {key} must be {'true or false' if kind is bool else 'a text in quotes'}")
-    fields = {key.replace("-", "_"): value for key, value in values.items()}
+def _make_account(document: Document, name: str) -> Account:
+    keys = ("accounts", name)
+    fields = {key.replace("-", "_"): value for key, value in document.settings(keys, _SETTINGS).items()}
     if "model" in fields:
         fields["model"] = Path(fields["model"]).expanduser()
     try:
-        return Account(**{"sort": True, **fields, "name": name, "url": parse_url(values.get("url", "(no url)"))})
+        return Account(**{"sort": True, **fields, "name": name, "url": parse_url(fields.get("url", "(no url)"))})
     except SpamnbError as error:
-        raise SpamnbError(f"{where}: url: {error}") from None
+        raise document.error((*keys, "url"), str(error)) from None
 
 
 def find_account(url: ImapUrl) -> Account:
-    """Return the account of a URL, with the settings in the file of accounts if the file has the account."""
-    for account in read_accounts(accounts_path()):
+    """Return the account of a URL, with its settings if the configuration file has the account."""
+    for account in read_accounts():
         if account.url.address == url.address:
             return account._replace(url=url)
     return Account(url.address, url)

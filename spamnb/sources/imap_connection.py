@@ -227,7 +227,7 @@ def find_password(account: Account) -> str:
         return password
     raise SpamnbError(
         f"{escape(url.address)}: no password; run 'keyring set {escape(url.host)} {escape(url.user)}',"
-        f" set {PASSWORD_VARIABLE}, or set password-command in the file of accounts"
+        f" set {PASSWORD_VARIABLE}, or set password-command in the configuration file"
     )
 
 

@@ -79,6 +79,10 @@ class Database:
         """Let SQLite keep at most so much of the file in memory."""
         self._connection.execute(f"PRAGMA cache_size = -{kilobytes:d}")
 
+    def limit_steps(self, number: int) -> None:
+        """Let each statement fail after this number of SQLite's steps, because a hostile file may have loops."""
+        self._connection.set_progress_handler(lambda: 1, number)
+
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run one statement with ``values`` for its question marks, and return its cursor.
 

@@ -1,4 +1,4 @@
-"""What only an account has: what servers can and cannot do, restarts and kills, passwords, the file of accounts."""
+"""What only an account has: what servers can and cannot do, restarts and kills, passwords, its settings."""
 
 import os
 import subprocess
@@ -191,7 +191,7 @@ def test_a_server_that_restarts_is_told_once_and_found_again(made: Made, model: 
 
 
 def write_accounts(home: Path, text: str) -> Path:
-    file = home / "spamnb" / "accounts.toml"
+    file = home / "spamnb" / "config.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(text)
     file.chmod(0o600)
@@ -206,7 +206,7 @@ def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
     server.set_password("good-token")  # which it takes for a token, too
     monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
     file = tmp_path / "token"
-    write_accounts(tmp_path, f"[account]\nurl = '{server.url}'\ntoken-command = 'cat {file}'\n")
+    write_accounts(tmp_path, f"[accounts.account]\nurl = '{server.url}'\ntoken-command = 'cat {file}'\n")
     with server.person(model) as person:
         for number in range(500, 502):
             person.arrive(range(number, number + 1))
@@ -221,8 +221,8 @@ def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
 def test_accounts_of_the_file_are_watched_together(made: Made, model: Path, tmp_path):
     server = made()
     bob = server.url.replace("ann", "bob")
-    of_ann = f'[ann]\nurl = "{server.url}"\nmodel = "{model}"\nsort = true\n'
-    accounts = write_accounts(tmp_path, of_ann + f'[bob]\nurl = "{bob}"\nmodel = "{model}"\n')
+    of_ann = f'[accounts.ann]\nurl = "{server.url}"\nmodel = "{model}"\nsort = true\n'
+    accounts = write_accounts(tmp_path, of_ann + f'[accounts.bob]\nurl = "{bob}"\nmodel = "{model}"\n')
     with server.person() as person, watching(tmp_path) as watch:
         wait_until(lambda: "recorded" in watch.said and "refused the login" in watch.said, watch.process)
         person.arrive(range(500, 502))
@@ -233,4 +233,4 @@ def test_accounts_of_the_file_are_watched_together(made: Made, model: Path, tmp_
     assert done.stderr.count(f"{bob}: the server refused the login") == 1
     accounts.unlink()
     nothing = run("watch")
-    assert nothing.exit_code == 2 and "accounts.toml" in nothing.stderr
+    assert nothing.exit_code == 2 and "config.toml" in nothing.stderr

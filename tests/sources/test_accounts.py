@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.accounts import Account, ImapUrl, accounts_path, find_account, parse_url, read_accounts
+from spamnb.sources.accounts import Account, ImapUrl, find_account, parse_url, read_accounts
 from spamnb.sources.imap_connection import LoginRefused, Unreachable, connect, find_password
 
 URL = ImapUrl(True, "ann", "mail.example.org")
@@ -121,11 +121,11 @@ def test_an_account_written_out_is_the_same_account(user: str, port: int):
 
 
 TEXT = """
-[work]
+[accounts.work]
 url = "imaps://ann@mail.example.org"
 password-command = "pass show mail"
 unsure = "Perhaps"
-[home]
+[accounts.home]
 url = "imaps://bob@home.example:1993"
 token-command = "oama access bob"
 model = "~/home.spamnb"
@@ -136,15 +136,15 @@ sort = false
 @pytest.fixture
 def accounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
-    path = tmp_path / "accounts.toml"
-    monkeypatch.setenv("SPAMNB_ACCOUNTS", str(path))
+    path = tmp_path / "config.toml"
+    monkeypatch.setenv("SPAMNB_CONFIG", str(path))
     path.write_text(TEXT)
     path.chmod(0o600)
     return path
 
 
 def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
-    work, home = read_accounts(accounts_path())
+    work, home = read_accounts()
     url = parse_url("imaps://ann@mail.example.org")
     assert work == Account("work", url, "pass show mail", unsure="Perhaps", sort=True)
     assert (home.password_command, home.token_command) == (None, "oama access bob")
@@ -155,26 +155,33 @@ def test_accounts_in_their_order_and_by_url(accounts: Path, tmp_path: Path):
     assert find_account(other) == Account(other.address, other)  # another port, another server
     accounts.chmod(0o620)
     with pytest.raises(SpamnbError, match="other users can write this file"):
-        read_accounts(accounts)
+        read_accounts()
     accounts.unlink()
-    assert read_accounts(accounts_path()) == []
+    with pytest.raises(SpamnbError, match="cannot be read"):
+        read_accounts()
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[a]\n", r"\(no url\): not the URL of an IMAP account; write imaps://USER"),
-        ('[a]\nurl = "imaps://ann:secret@h"\n', "a URL must not contain a password"),
-        ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "set password-command to a command"),
-        ('[a]\nurl = "imaps://ann@h"\nsort = "yes"\n', "sort must be true or false"),
-        ("[a]\nurl = 7\n", "url must be a text in quotes"),
-        ('url = "imaps://ann@h"\n', "the setting 'url' is in no section; write"),
-        ("[a\n", "no TOML"),
-        ("\udcff", "no TOML"),
+        (
+            "[accounts.a]\n",
+            r"config.toml:1: accounts\.a\.url: \(no url\): not the URL of an IMAP account; write imaps://U",
+        ),
+        (
+            '[accounts.a]\nurl = "imaps://ann:secret@h"\n',
+            "config.toml:2: accounts.a.url: .*must not contain a password",
+        ),
+        ('[accounts.a]\nurl = "imaps://ann@h"\npassword = "secret"\n', ":3: .*set password-command to a command"),
+        ('[accounts.a]\nurl = "imaps://ann@h"\nsort = "yes"\n', ":3: accounts.a.sort: must be true or false"),
+        ("[accounts.a]\nurl = 7\n", ":2: accounts.a.url: must be a text in quotes"),
+        ('[accounts]\nurl = "imaps://ann@h"\n', r":2: accounts.url: must be a table; write \[accounts.url\] above"),
+        ("[a\n", "not TOML"),
+        ("\udcff", "not TOML"),
     ],
 )
 def test_what_is_wrong_in_it_is_said(accounts: Path, text: str, said: str):
     accounts.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(SpamnbError, match=said) as told:
-        read_accounts(accounts)
+        read_accounts()
     assert "secret" not in str(told.value) and "\n" not in str(told.value)

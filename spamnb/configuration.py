@@ -1,0 +1,213 @@
+"""The configuration file, ~/.config/spamnb/config.toml: a person's accounts, and people whose mail is known.
+
+[accounts.work]                         # `spamnb.sources.accounts` reads these tables
+url = "imaps://ann@mail.example.org"
+
+[people]                                # `spamnb.people` reads this table, and [users.NAME]
+allow = ["ann@example.org"]
+
+Two files of earlier versions are read, too: the content of accounts.toml as the table ``accounts``, and that of
+people.toml as the table ``people``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spamnb.errors import SpamnbError, reason
+from spamnb.shown_text import escape
+
+TABLES = ("accounts", "people", "users")
+MAX_BYTES = 2 << 20  # of a file; tomllib reads 1 MB, 10,000 users with three entries each, in two seconds
+_MAX_VALUE = 80  # characters of a value in an error
+_KINDS: dict[type, str] = {bool: "true or false", str: "a text in quotes", list: "a list of texts in brackets"}
+Keys = tuple[str, ...]  # the names of a setting and of the tables around it
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """The content of a file; one of an earlier version has one ``table`` only, whose name is not in the file."""
+
+    path: Path
+    text: str
+    content: dict[str, Any]
+    table: str = ""
+
+    def entries(self, *keys: str) -> dict[str, Any]:
+        """Return the settings or tables in a table; none if the file does not have the table."""
+        values: Any = self.content
+        for number, key in enumerate(keys):
+            values = values.get(key, {})
+            if not isinstance(values, dict):
+                raise self.error(keys[: number + 1], f"must be a table; write [{'.'.join(keys)}] above its settings")
+        return values
+
+    def settings(self, keys: Keys, kinds: dict[str, type]) -> dict[str, Any]:
+        """Return the settings of a table. Raise SpamnbError for an unknown setting, or a value of another type."""
+        values = self.entries(*keys)
+        for key, value in values.items():
+            if key not in kinds:
+                hint = "; set password-command to a command that prints the password" if "pass" in key else ""
+                raise self.error((*keys, key), f"unknown setting{hint or '; the settings are ' + ', '.join(kinds)}")
+            kind = kinds[key]
+            if type(value) is not kind or (
+                isinstance(value, list) and not all(isinstance(text, str) for text in value)
+            ):
+                raise self.error((*keys, key), f"must be {_KINDS[kind]}")
+        return values
+
+    def error(self, keys: Keys, problem: str, value: str = "") -> SpamnbError:
+        """Return an error of a setting, and of one ``value`` in its list, with the line in the file."""
+        shown = ".".join(map(_quote_key, keys)) + (f": {escape(value[:_MAX_VALUE])!r}" if value else "")
+        keys = keys[1:] if self.table else keys
+        line = self._find_line(keys, value) or self._find_line(keys[:-1])  # a setting that is missing has no line
+        return SpamnbError(f"{escape(str(self.path))}{f':{line}' if line else ''}: {shown}: {problem}")
+
+    def _find_line(self, keys: Keys, value: str = "") -> int:
+        """Return the number of the line that sets a setting, or that has the value; 0 if it is not found."""
+        table: Keys = ()
+        number_of_setting = 0
+        for number, line in enumerate(self.text.splitlines(), 1):
+            text = line.strip()
+            if text.startswith("["):
+                table = _keys_of(text) or table
+                is_setting = table == keys
+            else:
+                is_setting = "=" in text and (*table, *_keys_of(text.partition("=")[0] + "= 0")) == keys
+            number_of_setting = number_of_setting or number * is_setting
+            if number_of_setting and value in line:
+                return number
+        return number_of_setting
+
+
+class _File(NamedTuple):
+    path: Path
+    table: str = ""  # of a file of an earlier version
+    variable: str = ""  # the environment variable that names the file, if one does
+
+
+def configuration_path() -> Path:
+    """Return the path of the configuration file: SPAMNB_CONFIG, or config.toml in the user's configuration folder."""
+    return Path(os.environ.get("SPAMNB_CONFIG") or _folder() / "config.toml")
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config"), "spamnb")
+
+
+def _files() -> Iterator[_File]:
+    """Yield the files of an earlier version, which a configuration file with a name of its own replaces, and this."""
+    named = os.environ.get("SPAMNB_CONFIG", "")
+    for table in () if named else ("accounts", "people"):
+        variable = f"SPAMNB_{table.upper()}"
+        is_named = os.environ.get(variable)
+        yield _File(Path(is_named or _folder() / f"{table}.toml"), table, variable * bool(is_named))
+    yield _File(configuration_path(), variable="SPAMNB_CONFIG" * bool(named))
+
+
+def read_documents() -> tuple[Document, ...]:
+    """Return the content of each file that exists. Raise SpamnbError for a file with a mistake.
+
+    A file is read again only after it was written or its mode was changed, so an unchanged file is the same object.
+    """
+    documents = []
+    for path, table, variable in _files():
+        try:
+            status = path.stat()
+        except OSError as error:  # there is no file, or a service has no permission to enter the home folder
+            if variable:
+                raise SpamnbError(f"{escape(str(path))}: cannot be read: {reason(error)}") from None
+            continue
+        documents.append(_read(path, table, status.st_ctime_ns, status.st_size))
+    return tuple(documents)
+
+
+@lru_cache(3)
+def _read(path: Path, table: str, _time: int, _size: int) -> Document:
+    import tomllib  # importing tomllib takes 3 ms, and few commands need it
+
+    shown_path = escape(str(path))
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            text = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise SpamnbError(f"{shown_path}: cannot be read: {reason(error)}") from None
+    if len(text) > MAX_BYTES:
+        raise SpamnbError(f"{shown_path}: has more than {MAX_BYTES >> 20} MiB")
+    if table != "people" and (status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0)):
+        problem = "other users can write this file, which contains commands that spamnb runs"
+        raise SpamnbError(f"{shown_path}: {problem}; run 'chmod 600 {shown_path}'")
+    try:
+        content = tomllib.loads(text.decode())
+    except (ValueError, RecursionError) as error:
+        raise SpamnbError(f"{shown_path}: not TOML: {escape(str(error)[:200])}") from None
+    document = Document(path, text.decode(), {table: content} if table else content, table)
+    if unknown := document.content.keys() - set(TABLES):
+        raise document.error((min(unknown),), f"unknown; the tables are {', '.join(f'[{name}]' for name in TABLES)}")
+    return document
+
+
+def describe_old_files() -> str:
+    """Return a line that says where the content of files of an earlier version belongs; "" if there are none."""
+    old = [(escape(str(file.path)), file.table) for file in _files() if file.table and file.path.is_file()]
+    moves = [f"{path} to [{table}{'.NAME' if table == 'accounts' else ''}]" for path, table in old]
+    return f"still read, but move the content of {' and of '.join(moves)} in {configuration_path()}" if moves else ""
+
+
+def replace_text(text: str) -> None:
+    """Replace the text of the configuration file in one step. The file keeps its mode; a new one has mode 0600.
+
+    Raise SpamnbError if it cannot be written.
+    """
+    path = configuration_path()
+    target = path.resolve()
+    new_file = target.with_name(f"{target.name}.{os.getpid()}")
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+        with open(new_file, "w", opener=lambda file, flags: os.open(file, flags | os.O_EXCL, mode)) as file:
+            file.write(text)
+        new_file.replace(target)
+    except OSError as error:
+        new_file.unlink(missing_ok=True)
+        raise SpamnbError(f"{escape(str(path))}: cannot be written: {reason(error)}") from None
+
+
+def read_text() -> str:
+    """Return the text of the configuration file; "" if there is none."""
+    return next((document.text for document in read_documents() if not document.table), "")
+
+
+def quote_toml(text: str) -> str:
+    """Return a text without control characters as a string of TOML."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _quote_key(key: str) -> str:
+    shown = escape(key)
+    return shown if key.isascii() and key.replace("-", "").replace("_", "").isalnum() else repr(shown)
+
+
+def _keys_of(text: str) -> Keys:
+    """Return the keys of a line of TOML that begins a table or sets a value; () for any other line.
+
+    >>> _keys_of('[accounts."ann@example.org"] # mine'), _keys_of("a.b = 0"), _keys_of("[1, 2],")
+    (('accounts', 'ann@example.org'), ('a', 'b'), ())
+    """
+    import tomllib
+
+    keys: list[str] = []
+    try:
+        values: Any = tomllib.loads(text)
+    except ValueError:
+        return ()
+    while isinstance(values, dict) and values:
+        ((key, values),) = values.items()
+        keys.append(key)
+    return tuple(keys)
