@@ -23,10 +23,10 @@ from mail_corpora import complain, with_corpora
 
 from spamnb.evaluation.online import sort_by_date
 from spamnb.filter import Classifier
+from spamnb.model.model import STARTER
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries
 from spamnb.store.snapshot import create_empty
-from spamnb.store.state import STARTER
 
 MAX_TEST = 700  # messages of each stream that are classified
 NEWEST_GOOD = 1200  # good messages into which modern spam and phishing are mixed

@@ -88,7 +88,7 @@ class Classifier:
         if not isinstance(store, Store):
             raise SpamnbError(f"{store!r:.60} is no open model: Classifier.open(path) opens one")
         self.store = store
-        self._meta = store.meta()
+        self._meta = store.model.meta
         self._prepare()
 
     def _prepare(self) -> None:
@@ -102,7 +102,7 @@ class Classifier:
 
     def _follow(self) -> None:
         """Use the present settings of the file: another process may have trained the model again."""
-        meta = self.store.meta()
+        meta = self.store.model.meta
         if meta is not self._meta:
             old_meta, self._meta = self._meta, meta
             if any(old_meta.get(key) != meta.get(key) for key in self._settings_keys):
@@ -169,7 +169,7 @@ class Classifier:
 
     def check_spam(self) -> None:
         """Raise SpamnbError if the model has several classes and none is spam: a filter would pass everything."""
-        classes, spam = self.store.totals().classes, self.settings.spam
+        classes, spam = self.store.model.totals.classes, self.settings.spam
         if len(classes) > 1 and spam not in classes:
             raise SpamnbError(
                 f"{self.store.path}: it has no class {spam!r}, so no mail is spam; 'spamnb train --set spam=CLASS'"
@@ -309,20 +309,22 @@ class Classifier:
 
         A message with nearly no token of the model has the shares of the classes as probabilities, and is never spam.
         """
-        totals, loss, spam = self.store.totals(), Loss.of(self.settings), self.settings.spam
+        model, loss, spam = self.store.model, Loss.of(self.settings), self.settings.spam
+        totals = model.totals
         threshold = math.log(loss.threshold / (1 - loss.threshold))
         classes, n = totals.classes, len(rows)
         truncations = list(map(describe_truncations, rows.truncations.tolist()))
         if not classes:
             unsure = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), "", (), spam=spam, threshold=threshold)
             return [unsure._replace(truncations=each) for each in truncations]
-        batch = self.learner.score(self.store, rows, with_weights=n_evidence != 0)
-        calibrated = self.store.calibration().probabilities(batch.scores)
+        sums = self.store.look_up(rows.tokens)
+        batch = self.learner.score(model, sums, rows, with_weights=n_evidence != 0)
+        calibrated = model.calibration.probabilities(batch.scores)
         probabilities = towards_prior(calibrated, totals.documents, batch.kept_shares)
         is_like_spam, typicality = np.ones(n, bool), np.zeros(n)
         if (spam_column := self.settings.spam_column(classes)) is not None:
             typicality = batch.typicality[:, spam_column]
-            is_like_spam = is_typical(typicality, self.store.typicality(), spam_column, loss.cost)
+            is_like_spam = is_typical(typicality, model.known_typicality, spam_column, loss.cost)
         is_whole = ~has_unread_parts(rows.truncations)
         likely = loss.verdicts(classes, probabilities, spam)
         verdicts = doubt_verdicts(likely, spam, is_like_spam, is_whole)
@@ -330,7 +332,7 @@ class Classifier:
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:
             log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
-        uncalibrated_rows = batch.uncalibrated().tolist() if uncalibrated else [()] * n
+        uncalibrated_rows = self.learner.uncalibrated(model, sums, rows).tolist() if uncalibrated else [()] * n
         doubt = [
             "" if name == verdict else describe_doubt(typical, share, is_whole=name == spam)
             for name, verdict, typical, share in zip(likely, verdicts, typicality.tolist(), batch.kept_shares.tolist())
@@ -395,7 +397,7 @@ class Classifier:
             The probability; 1 if the model has fewer than two classes.
         """
         p = classification.probabilities.get(label, 1.0) if len(classification.probabilities) > 1 else 1.0
-        return float(trust(np.array(p), self.store.calibration().noise))
+        return float(trust(np.array(p), self.store.model.calibration.noise))
 
     def learn(
         self,
@@ -467,7 +469,7 @@ class Classifier:
             batch = list(map(_without_doubt, labels, self._read_all(messages), classifications or repeat(None)))
             size = len(batch)
             while len(results) < len(batch):
-                size = min(size, 1 + int(MAX_PART * self.store.totals().documents.sum()))
+                size = min(size, 1 + int(MAX_PART * self.store.model.totals.documents.sum()))
                 part = self._learn_part(batch[len(results) :][:size], taught_at)
                 results += part
                 size = 2 * len(part)  # bounds the next part: messages behind an unexpected one are classified in vain
@@ -514,10 +516,10 @@ class Classifier:
             q = self.trust(label, classification) if classification else 1.0
             new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q))
         examples, sums = read_examples(self.store), self._look_up([each.rows for each in new], ())
-        delta = self.learner.delta(self.store.combined, sums, new, examples)
+        delta = self.learner.delta(self.store.model, sums, new, examples)
         apply(self.store, delta)
         if delta.last_fitted:
-            refit = self.learner.refit(self.store.combined, self._look_up([], examples), examples)
+            refit = self.learner.refit(self.store.model, self._look_up([], examples), examples)
             apply(self.store, refit._replace(cause=delta.last_fitted))
         for label, message, _ in messages:
             store_message(self.store, message.digest, label, message.raw, taught_at)
@@ -557,7 +559,7 @@ class Classifier:
 
     def _subtract(self, message: ReadMessage, record: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
-        model, rows = self.store.combined, message.row
+        model, rows = self.store.model, message.row
         lesson = self.learner.lesson(message.digest, rows, record, self._look_up([rows], ()))
         apply(self.store, Delta.of(lesson).negative())
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
@@ -570,7 +572,7 @@ class Classifier:
 
     def _classify_new(self, messages: list[ReadMessage]) -> dict[bytes, Classification]:
         """Return {digest: classification} of messages that the model has not learned; {} with less than two classes."""
-        if not messages or len(self.store.totals().classes) < 2:
+        if not messages or len(self.store.model.totals.classes) < 2:
             return {}
         return dict(zip((message.digest for message in messages), self._classify_read(messages)))
 

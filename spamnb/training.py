@@ -23,7 +23,6 @@ from spamnb.reader.message import has_unread_parts
 from spamnb.reader.tokens import CHUNK_TOKENS
 from spamnb.settings import Settings
 from spamnb.store import hard_examples
-from spamnb.store.arrays import put_arrays
 from spamnb.store.buckets import VECTOR, Block
 from spamnb.store.cells import Cells
 from spamnb.store.snapshot import write_messages, write_sums
@@ -182,7 +181,7 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     write_sums(store, meta, counts.classes, counts.documents, histogram, typicality, _make_blocks(fitted))
     with store.writing():
         write_messages(store, _make_records(training_set, correction))
-        put_arrays(store, fitted.arrays)
+        store.put_arrays(fitted.arrays)
         for example in correction.examples if correction is not None else ():
             hard_examples.add_example(store, example)
         store.recalibrate()

@@ -111,7 +111,7 @@ def test_a_message_without_a_known_token_has_the_prior_and_is_never_spam(
     messages = [("ham", message("ham", n)) for n in range(30)] + [("spam", message("spam", n)) for n in range(n_spam)]
     with make_model(messages, model_type=model_type) as classifier:
         classification = classifier.classify_rows(Rows.of([{"neverseen": 1}]))[0]
-        n = classifier.store.totals().documents
+        n = classifier.store.model.totals.documents
         assert list(classification.probabilities.values()) == pytest.approx((n + 1) / (n.sum() + 2))
         assert classification.verdict == verdict and not classification.evidence
 
@@ -157,7 +157,7 @@ def test_messages_that_are_learned_together_are_counted_as_one_by_one(lessons: l
         assert many.learned(raw) == one.learned(raw)
         many.forget(many.learned(raw) or "", raw)
     rest = make_model([(label, raw) for label, raw in mail(10) if raw not in raws], model_type="boolean")
-    totals, expected = many.store.totals(), rest.store.totals()
+    totals, expected = many.store.model.totals, rest.store.model.totals
     assert totals.documents.tolist() == expected.documents.tolist()
     assert totals.occurrences.tolist() == expected.occurrences.tolist()
 
@@ -174,7 +174,7 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
     assert classifier.learn("spam", raw)
     assert classifier.learned(raw) == "spam"
     straight = make_model([*mail(3), ("spam", raw)])
-    assert classifier.store.totals().documents.tolist() == straight.store.totals().documents.tolist()
+    assert classifier.store.model.totals.documents.tolist() == straight.store.model.totals.documents.tolist()
     tokens = list(Reader().tokens(raw))
     moved, direct = classifier.store.look_up(sorted(tokens)), straight.store.look_up(sorted(tokens))
     assert np.array_equal(moved.document_counts, direct.document_counts)
@@ -187,11 +187,11 @@ def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
     classification = classifier.classify(message("ham", 9))
     assert (classification.verdict, classification.doubt) == ("unsure", "")
     classifier.learn("spam", message("spam", 1))
-    assert not classifier.store.state.histogram.any()  # there was nothing of its class to score it against
+    assert not classifier.store.own.histogram.any()  # there was nothing of its class to score it against
     classifier.learn("spam", message("spam", 2))
-    assert classifier.store.state.histogram.sum() == 2
+    assert classifier.store.own.histogram.sum() == 2
     classifier.learn("list", message("ham", 90))
-    assert classifier.store.state.histogram.sum() == 2
+    assert classifier.store.own.histogram.sum() == 2
 
 
 @settings(max_examples=40, deadline=None)
@@ -231,7 +231,7 @@ def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> No
     before = exported(classifier)
     assert classifier.learn("spam", raw)
     assert parse_export(exported(classifier), "-").counts.documents.sum() == 7
-    totals, content = classifier.store.totals(), read_snapshot(classifier.store)
+    totals, content = classifier.store.model.totals, read_snapshot(classifier.store)
     whole = content.counts.totals()
     assert all(map(np.array_equal, totals[1:4], whole[1:4]))
     assert classifier.forget("spam", raw)
@@ -242,9 +242,9 @@ def check_curves(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that the curves in the file are those of its histograms."""
     with Store.open(path) as store:
         with store.reading():
-            state = store.state
-            wanted = calibration.fit(state.histogram[state.nonempty_classes], state.sums[state.nonempty_classes, 0])
-        for found, expected in zip(store.calibration(), wanted, strict=True):
+            own = store.own
+            wanted = calibration.fit(own.histogram[own.nonempty_classes], own.sums[own.nonempty_classes, 0])
+        for found, expected in zip(store.model.calibration, wanted, strict=True):
             np.testing.assert_array_equal(found, expected)
     with monkeypatch.context() as patch, Classifier.open(path) as reader:
         patch.setattr(calibration, "fit", lambda *_: pytest.fail("a reader fitted the calibration"))

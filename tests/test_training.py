@@ -48,8 +48,8 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
     curves = calibration.fit(histogram, left_out.documents)
     with Store.open(tmp_path / "m") as store:
         assert without_calibration(export(store)) == without_calibration(export(classifier.store))
-        np.testing.assert_array_equal(store.state.histogram, histogram)
-        for found, expected in zip(store.calibration(), curves, strict=True):
+        np.testing.assert_array_equal(store.own.histogram, histogram)
+        for found, expected in zip(store.model.calibration, curves, strict=True):
             np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(left_out.probabilities, curves.probabilities(left_out.scores))
 
@@ -63,7 +63,7 @@ def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> No
     left_out = train_file(tmp_path / "m", count_messages(messages), settings)
     assert (left_out.classes, np.bincount(left_out.labels).tolist()) == (("ham", "spam"), [18, 12])
     with Classifier.open(tmp_path / "m") as classifier:
-        assert classifier.store.totals().documents.tolist() == [18, 12]
+        assert classifier.store.model.totals.documents.tolist() == [18, 12]
         assert classifier.classify(message("ham", 40)).verdict == "ham"
 
 
@@ -87,7 +87,7 @@ def test_a_folder_whose_name_is_not_utf_8_holds_a_model(tmp_path: Path) -> None:
         pytest.skip("this file system has UTF-8 names only")
     train_file(folder / "m", count_messages(mail(6)), Settings())
     with Classifier.open(folder / "m") as classifier:
-        assert classifier.store.totals().documents.sum() == 12
+        assert classifier.store.model.totals.documents.sum() == 12
 
 
 @pytest.mark.parametrize(

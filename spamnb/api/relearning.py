@@ -83,7 +83,7 @@ class Relearning:
             return
         classifier = Classifier(store)
         with Store.open(self._path) as old, old.reading(), store.writing():
-            if (bound := old.state.meta.get("keep_lessons")) is not None:
+            if (bound := old.own.meta.get("keep_lessons")) is not None:
                 write_stored_limit(store, bound)
             # All messages are read in each call, because a new message may have the position of a forgotten one.
             for stored in read_stored_messages(old):
@@ -114,7 +114,7 @@ def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exceptio
         raise SpamnbError(f"{path}: not changed, because it does not store {lost}; --incomplete continues without them")
     with Store.open(path) as old, old.reading():
         assert old.shared is not None
-        meta = {**old.state.meta, **old.shared.addition()}
+        meta = {**old.own.meta, **old.shared.addition()}
     with atomic_replace(path, meta, force=True, catch_up=relearning.catch_up) as store:
         relearning.catch_up(store)
     return relearning.count

@@ -235,7 +235,7 @@ class SpamClassifier(BaseClassifier, MessageEstimator):
             meta["trained_at"] = datetime.now().astimezone().isoformat(timespec="seconds")
             meta["pdf_read"] = is_available()
         store = self.model_.classifier.store
-        if not meta.items() <= store.meta().items():  # after put_meta the store needs 2 ms to compute its curves again
+        if not meta.items() <= store.model.meta.items():  # put_meta drops the curves: 2 ms
             store.put_meta(meta)
 
     def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -303,7 +303,7 @@ class SpamClassifier(BaseClassifier, MessageEstimator):
 
     def _get_class_counts(self) -> NDArray[np.float64]:
         with self.model_.lock:
-            totals = self.model_.classifier.store.totals()
+            totals = self.model_.classifier.store.model.totals
         counts = dict(zip(totals.classes, totals.documents.tolist()))
         return np.array([counts.get(name, 0.0) for name in self._class_names()], float)
 
@@ -505,7 +505,7 @@ class SpamClassifier(BaseClassifier, MessageEstimator):
         check_fitted(self)
         memory = self.model_.classifier.store
         target = new_file(path, "path")
-        with self.model_.lock, atomic_replace(target, memory.meta(), force=force) as store, memory.reading():
+        with self.model_.lock, atomic_replace(target, memory.model.meta, force=force) as store, memory.reading():
             memory.copy_to(store)
             store.drop_cache()
 
@@ -537,9 +537,9 @@ class SpamClassifier(BaseClassifier, MessageEstimator):
             file.copy_to(store)
         model = MemoryModel(store)
         settings = model.classifier.settings
-        classes = parse_labels([*store.totals().classes], store.meta().get("label_kind"))
+        classes = parse_labels([*store.model.totals.classes], store.model.meta.get("label_kind"))
         spam = parse_labels([settings.spam], classes.dtype.kind)[0]
-        mail = store.meta().get("mail")
+        mail = store.model.meta.get("mail")
         parameters = {"spam": spam.item(), "mail": mail if isinstance(mail, bool) else "auto", "n_jobs": n_jobs}
         estimator = cls(**{**settings.to_dict(), **parameters})
         estimator.classes_, estimator.model_ = classes, model

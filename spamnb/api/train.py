@@ -430,7 +430,7 @@ def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
         return
     try:
         with Store.open(model) as store:
-            classes = {*store.totals().classes}
+            classes = {*store.model.totals.classes}
     except SpamnbError:  # not a readable model; atomic_replace raises an error if the file must stay
         return
     replaced = f"{model}: its classes are {', '.join(sorted(classes))}"

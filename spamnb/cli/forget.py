@@ -52,7 +52,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
             from spamnb.ledger.ledger import Ledger
 
             open_ledger = stack.enter_context(Ledger.open_existing(ledger))
-        check_has_class(label, sorted(classifier.store.class_ids()), f"{model}: ")
+        check_has_class(label, sorted(classifier.store.own.class_ids), f"{model}: ")
         entries = find_messages(sources, unreadable, label=label)
         results = list(change_model(sources, entries, unreadable, forget_all, classifier.store, "forgetting"))
     n_messages, n_forgotten = len(results), sum(is_forgotten for is_forgotten, _ in results)

@@ -35,8 +35,8 @@ def info_command(model: Path, output_format: str) -> None:
     from spamnb.store.stored_messages import count_learned, count_not_stored, is_public, measure_stored
 
     with Store.open(model) as store, store.reading():
-        shared, meta = store.shared, store.meta()
-        totals, weight = (shared or store).totals(), (shared or store).state.weigh_lessons(store.state)
+        shared, meta = store.shared, store.model.meta
+        totals, weight = (shared or store).model.totals, (shared or store).own.weigh_lessons(store.own)
         stored, n_not_stored, is_file_public = measure_stored(store), count_not_stored(store), is_public(store)
         origin, n_learned, size = origin_of(meta), count_learned(store), store.size()
     n_messages = dict(zip(totals.classes, totals.documents.tolist()))

@@ -108,7 +108,7 @@ def learn_command(
         meta, classes, spam = Settings().as_meta(), tuple[str, ...](), Settings().spam
         if shared is not None:
             with Classifier.open(shared) as classifier:
-                meta, classes = classifier.store.addition(), classifier.store.totals().classes
+                meta, classes = classifier.store.addition(), classifier.store.model.totals.classes
                 spam = classifier.settings.spam
         check_known_class(label, classes, spam, new_class)
         first_entries = list(islice(entries, 1))
@@ -119,7 +119,7 @@ def learn_command(
         tell(f"made a new model, {model}" + (f", that adds to {shared}" if shared is not None else ""))
     with ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
-        classes = classifier.store.totals().classes
+        classes = classifier.store.model.totals.classes
         check_known_class(label, classes, classifier.settings.spam, new_class, f"{model}: ")
         if classes and label not in classes:
             tell(f"made a new class, {label}, beside {', '.join(classes)}")

@@ -33,8 +33,8 @@ def set_command(settings: tuple[str, ...], model: Path) -> None:
     changeable = {name: SETTINGS[name] for name in (*COST_SETTINGS, "spam")}
     values = parse_settings(settings, changeable, "", "; for all others use 'spamnb train --set'")
     with Store.open(model, writable=True) as store, store.writing():
-        before = Settings.from_meta(store.meta(), str(model))
-        after, classes = replace(before, **values), store.totals().classes
+        before = Settings.from_meta(store.model.meta, str(model))
+        after, classes = replace(before, **values), store.model.totals.classes
         if "spam" in values and after.spam not in classes:
             raise SpamnbError(f"{model}: no class is called {after.spam!r}; the classes are {', '.join(classes)}")
         store.put_meta(values)

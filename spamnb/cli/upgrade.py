@@ -82,19 +82,19 @@ def _upgrade_model(
     from spamnb.api.relearning import relearn
     from spamnb.api.train import Training
     from spamnb.errors import SpamnbError, reason
+    from spamnb.model.model import SHARED, STARTER
     from spamnb.settings import TOKENS_VERSION, Settings
     from spamnb.shown_text import escape, pluralize
     from spamnb.sources.entries import ReadOptions
     from spamnb.starter import write_starter
     from spamnb.store.old_models import rewrite_old_model
-    from spamnb.store.state import SHARED, STARTER
     from spamnb.store.store import Store
 
     if is_rewritten := rewrite_old_model(model):
         click.echo(f"{model}: rewritten in the format of this version of spamnb")
     with Store.open(model) as store, store.reading():
-        meta, totals = store.state.meta, store.state.totals
-        shared_meta = store.shared.state.meta if store.shared is not None else None
+        meta, totals = store.own.meta, store.own.totals
+        shared_meta = store.shared.own.meta if store.shared is not None else None
         has_shared, is_stale = store.shared is not None, not store.adds_up
     if shared_meta and shared_meta.get(STARTER) and shared_meta.get("tokens_version") != TOKENS_VERSION:
         is_stale = write_starter(Path(meta[SHARED]).parent, force=True) is not None

@@ -4,7 +4,7 @@ model/correction.py defines the correction. Like the counts of naive Bayes, it i
 stores the contribution of each message beside its digest, so that it can be subtracted.
 
 Training fits all messages. Learning one message fits this message, and then the stored examples that it made wrong
-(store/hard_examples.py). Otherwise a few wrong lessons would shift the scores of all mail, because nothing else holds
+(hard_examples.py). Otherwise a few wrong lessons would shift the scores of all mail, because nothing else holds
 them. Forgetting the message subtracts all these changes. If a message that training found hard is forgotten, the
 examples are fitted again, because their contributions depend on this message.
 """
@@ -23,6 +23,7 @@ import numpy as np
 from spamnb.learners.learner import BatchScores, CorrectionFit, Fit, Learner, LeftOut, NewMessage
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.model.calibration import label_trust
+from spamnb.model.class_counts import find_sorted
 from spamnb.model.correction import (
     HARD,
     LEARNING_PENALTY,
@@ -34,13 +35,11 @@ from spamnb.model.correction import (
     add_first_class,
 )
 from spamnb.model.delta import Delta, HardExample, Lesson, Sums
+from spamnb.model.hard_examples import MAX_NEWEST, is_sampled, sample_size
+from spamnb.model.model import Model
 from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
-from spamnb.store.buckets import find_sorted
-from spamnb.store.hard_examples import MAX_NEWEST, is_sampled, sample_size
-from spamnb.store.state import State
-from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
     from spamnb.model.training_set import TrainingSet
@@ -122,13 +121,15 @@ class Corrected(Learner):
         problem = _make_problem(messages, offset_scale(scores.shape[1]) * scores)
         return LeftOut(problem.scores(np.arange(len(scores)), solution.weights), typicality)
 
-    # -- on the store ----------------------------------------------------------------------------------------
+    # -- with the sums of a model ----------------------------------------------------------------------------
 
-    def score(self, store: Store, rows: Rows, *, with_weights: bool = True) -> BatchScores:
-        scale = offset_scale(len(store.totals().classes))
-        return self.naive_bayes.score(store, rows, scale, with_weights=with_weights)
+    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> BatchScores:
+        return self.naive_bayes.score(model, sums, rows, offset_scale(len(sums.classes)), with_weights=with_weights)
 
-    def delta(self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
+    def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
+        return self.naive_bayes.uncalibrated(model, sums, rows)
+
+    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
         """Fit the messages whose labels are trusted. Add those that are hard or of the sample to the examples."""
         delta, trusted = super().delta(model, sums, messages, examples), _select_trusted(model, messages)
         records, new = list(delta.scored), [_make_example(messages[i], sums) for i in trusted]
@@ -147,7 +148,7 @@ class Corrected(Learner):
         largest = max(map(abs, lesson.record.contribution.values()), default=0)
         return bool(largest * UNIT * np.sqrt(max(len(lesson.rows.tokens), 1)) >= HARD)
 
-    def refit(self, model: State, sums: Sums, examples: Sequence[HardExample]) -> Delta:
+    def refit(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> Delta:
         examples = [each for each in examples if {*each.offsets} == {*sums.classes}]
         fits = zip(examples, _fit(examples, sums, model.calibration.noise, PENALTY, NEGLIGIBLE))
         return Delta(changes={example.number: units for example, (units, largest) in fits if largest})
@@ -189,7 +190,7 @@ def _fit(
     return list(zip(units, problem.largest_coefficients(changes).tolist()))
 
 
-def _select_trusted(model: State, messages: Sequence[NewMessage]) -> list[int]:
+def _select_trusted(model: Model, messages: Sequence[NewMessage]) -> list[int]:
     """Return the indices of messages with trusted labels; [] if most messages of a class have no score.
 
     A message that was learned while its class was the only one has no score, so it has no contribution. In a test 300

@@ -17,19 +17,16 @@ from spamnb.errors import Damaged, SpamnbError
 from spamnb.learners.embeddings import embed, fit_embedding
 from spamnb.learners.learner import BatchScores, Fit, Learner
 from spamnb.model import gaussian
+from spamnb.model.class_counts import find_sorted
 from spamnb.model.delta import Lesson, MessageRecord, Sums
 from spamnb.model.gaussian import Gaussians, QuadraticForm
-from spamnb.model.moments import Moments
+from spamnb.model.model import DENSE_CLASSES, Model
+from spamnb.model.moments import Moments, name_arrays, read_moments
 from spamnb.model.pooling import row_sums
 from spamnb.model.priors import class_log_prior
 from spamnb.model.softmax import softmax
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
-from spamnb.store.arrays import read_arrays
-from spamnb.store.buckets import find_sorted
-from spamnb.store.moments import name_arrays, read_moments
-from spamnb.store.state import DENSE_CLASSES
-from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
     from spamnb.model.training_set import TrainingSet
@@ -75,11 +72,11 @@ class EmbeddedModel(Learner):
             meta=meta,
         )
 
-    # -- on the store ----------------------------------------------------------------------------------------
+    # -- with the sums of a model ----------------------------------------------------------------------------
 
-    def score(self, store: Store, rows: Rows, *, with_weights: bool = True) -> BatchScores:
-        form, order = self._read_form(store)
-        model_rows, vectors = _select_vectors(rows, store.vectors(rows.tokens.hashes))
+    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> BatchScores:
+        form, order = self._read_form(model)
+        model_rows, vectors = _select_vectors(rows, sums.vectors)
         width = form.linear.shape[1]
         if len(vectors) and vectors.shape[1] != width:
             raise Damaged(f"a vector in table tokens that does not have {width} numbers")
@@ -92,18 +89,18 @@ class EmbeddedModel(Learner):
             weights[:, start:stop] = gradient @ (factors[:, None] * vectors[model_rows.ids[start:stop]]).T
         scores = row_sums(weights, model_rows.indptr).T + form.constant[order]
         has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
-        return BatchScores(model_rows, scores, weights, softmax(scores), has_evidence, lambda: softmax(scores))
+        return BatchScores(model_rows, scores, weights, softmax(scores), has_evidence)
 
     def lesson(self, digest: bytes, rows: Rows, record: MessageRecord, sums: Sums) -> Lesson:
         model_rows, vectors = _select_vectors(rows, sums.vectors[find_sorted(sums.hashes, rows.tokens.hashes)])
         return Lesson(digest, rows, record, embed(vectors[model_rows.ids], model_rows.counts)[0])
 
-    def _read_form(self, store: Store) -> tuple[QuadraticForm, list[int]]:
-        """Return the quadratic form of the scores, and for each class of the store its row in the form's arrays."""
-        (names, sums), classes = read_moments(store), store.totals().classes
+    def _read_form(self, model: Model) -> tuple[QuadraticForm, list[int]]:
+        """Return the quadratic form of the scores, and for each class of the model its row in the form's arrays."""
+        (names, sums), classes = read_moments(model.meta, model.arrays), model.totals.classes
         if not set(names).issuperset(classes):
             raise Damaged("dense_classes in table meta lack a class")
-        arrays = read_arrays(store)  # the same object until an array changes
+        arrays = model.arrays  # the same object until an array changes
         if self._cached_form is None or self._cached_form[0] is not arrays:  # invert covariances once, not per message
             self._cached_form = arrays, self._fit_classes(sums, names).quadratic_form()
         return self._cached_form[1], [names.index(name) for name in classes]

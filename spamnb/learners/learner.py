@@ -1,11 +1,12 @@
 """The interface of mail models: fit, score, and what a message adds.
 
-A learner writes nothing: training writes the fit, and ``apply`` of the store a delta.
+A learner is given what it needs of a model, and writes nothing: training writes the fit, and ``apply`` of the store a
+delta.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,11 +14,11 @@ import numpy as np
 from spamnb.model.calibration import bins_by_class, histogram
 from spamnb.model.decision import TYPICALITY_BINS, bin_typicality, sum_typicality
 from spamnb.model.delta import Delta, HardExample, Lesson, MessageRecord, Sums
+from spamnb.model.model import Model
+from spamnb.model.softmax import softmax
 from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
-from spamnb.store.state import State
-from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # these imports would slow down the classification of one message
     from spamnb.model.correction import Problem
@@ -32,7 +33,6 @@ class BatchScores(NamedTuple):
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``; (C, 0) if they were left out
     typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
     kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
-    uncalibrated: Callable[[], np.ndarray]  # () → (n, C) probabilities before calibration, computed on demand
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 
     def evidence(
@@ -144,13 +144,13 @@ class Fit(NamedTuple):
 
 
 class Learner:
-    """One kind of mail model: it computes scores from counts in the store, and updates its other parameters."""
+    """One kind of mail model: it computes scores and deltas from sums, and knows no file."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
     def fit(self, training_set: TrainingSet) -> Fit:
-        """Fit the model to a training set, and score each message by a model without it; use no file."""
+        """Fit the model to a training set, and score each message by a model without it."""
         raise NotImplementedError
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut | None:
@@ -168,14 +168,18 @@ class Learner:
         """
         return None
 
-    def score(self, store: Store, rows: Rows, *, with_weights: bool = True) -> BatchScores:
-        """Score packed rows of n messages by a model that has a class.
+    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> BatchScores:
+        """Score packed rows of n messages by a model that has a class. ``sums`` are those of ``rows.tokens``.
 
         ``with_weights=False`` may leave out the weights, which only evidence needs.
         """
         raise NotImplementedError
 
-    def delta(self, model: State, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
+    def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
+        """Return the probabilities (n, C) before calibration of the messages that ``score`` scores."""
+        return softmax(self.score(model, sums, rows).scores)
+
+    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
         """Return what messages add to the model, which has none of them.
 
         ``sums`` has the tokens of the messages. ``examples`` are those that are fitted again so far.
@@ -200,6 +204,6 @@ class Learner:
         """Return whether the contributions of other messages depend on this one, if training fitted them together."""
         return False
 
-    def refit(self, model: State, sums: Sums, examples: Sequence[HardExample]) -> Delta:
+    def refit(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> Delta:
         """Return the changes of examples by fitting them again; ``sums`` has their tokens."""
         return Delta()

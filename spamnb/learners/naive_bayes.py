@@ -17,13 +17,14 @@ from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
 from spamnb.learners.learner import BatchScores, Fit, Learner, LeftOut
 from spamnb.model.class_counts import ClassCounts, ClassTotals
 from spamnb.model.correction import UNIT
+from spamnb.model.delta import Sums
+from spamnb.model.model import Model
 from spamnb.model.naive_bayes import all_absent_log_probability
 from spamnb.model.pooling import kept_shares, pooling_parameters
 from spamnb.model.priors import class_log_prior
 from spamnb.model.softmax import softmax
 from spamnb.reader.evidence import GROUPS, N_WORD_GROUPS
 from spamnb.reader.rows import Rows
-from spamnb.store.store import Store
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
     from spamnb.model.training_set import TrainingSet
@@ -36,26 +37,25 @@ BATCH_MESSAGES = 256  # messages scored together: the counts of their tokens fit
 class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
-    def score(self, store: Store, rows: Rows, scale: float | None = None, *, with_weights: bool = True) -> BatchScores:
+    def score(
+        self, model: Model, sums: Sums, rows: Rows, scale: float | None = None, *, with_weights: bool = True
+    ) -> BatchScores:
         """Score n messages. With ``scale``, a factor of naive Bayes' scores, also add the correction of the model."""
-        settings, totals, sums = self.settings, store.totals(), store.look_up(rows.tokens)
-        by_class = sums.occurrences if settings.model_type == "multinomial" else sums.document_counts
+        correction = () if scale is None else (np.ascontiguousarray(sums.weights.T), scale, UNIT)
+        scorer = self._scorer(self.settings.pooling, model, sums, rows, *correction)
+        scores, typicality, votes, weights, corrections = scorer.score(*rows.cells, with_weights=with_weights)
+        shares = kept_shares(votes, self.settings.pooling)
+        return BatchScores(rows, scores, weights.T, typicality, shares, None if corrections is None else corrections.T)
+
+    def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
+        return softmax(self._scorer("sum", model, sums, rows).score(*rows.cells).scores)
+
+    def _scorer(self, pooling: str, model: Model, sums: Sums, rows: Rows, *correction: Any) -> ScoreModel:
+        by_class = sums.occurrences if self.settings.model_type == "multinomial" else sums.document_counts
         counts = np.ascontiguousarray(np.minimum(by_class, MAX_COUNT).T, np.uint32)
         groups = np.where(sums.is_known, rows.tokens.groups, np.int8(-1))
-        correction = () if scale is None else (np.ascontiguousarray(sums.weights.T), scale, UNIT)
-
-        def model(pooling: str, *correction: Any) -> ScoreModel:
-            intercepts = self._intercepts(pooling, totals, store.frequencies)
-            return self._model(pooling, totals, counts, groups, intercepts, *correction)
-
-        scores, typicality, votes, weights, corrections = model(settings.pooling, *correction).score(
-            *rows.cells, with_weights=with_weights
-        )
-        shares = kept_shares(votes, settings.pooling)
-        return BatchScores(
-            rows, scores, weights.T, typicality, shares, lambda: softmax(model("sum").score(*rows.cells).scores),
-            None if corrections is None else corrections.T,
-        )  # fmt: skip
+        intercepts = self._intercepts(pooling, model.totals, lambda: sums.frequencies)
+        return self._model(pooling, model.totals, counts, groups, intercepts, *correction)
 
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":

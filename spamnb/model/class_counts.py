@@ -19,6 +19,14 @@ def inverse_index(numbers: np.ndarray, size: int) -> np.ndarray:
     return positions
 
 
+def find_sorted(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the position of each wanted value in ``values``, which ascend; −1 if it is not there."""
+    if not len(values):
+        return np.full(len(wanted), -1)
+    positions = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
+    return np.where(values[positions] == wanted, positions, -1)
+
+
 def narrow(counts: np.ndarray) -> np.ndarray:
     """Return the counts as int32 if they fit."""
     return counts.astype(np.int32) if counts.max(initial=0) <= np.iinfo(np.int32).max else counts

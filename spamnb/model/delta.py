@@ -95,6 +95,8 @@ class Sums(NamedTuple):
     hashes: np.ndarray  # (k,) in the order in which the tokens were asked for
     figures: np.ndarray  # (3, C, k) messages with the token, occurrences, and weight in units; 0 for an unknown token
     vectors: np.ndarray  # (k, d); d is 0 in models without vectors
+    # By class {n: number of the model's tokens that exactly n messages have}; () except in Bernoulli models.
+    frequencies: Sequence[Mapping[int, int]] = ()
 
     @property
     def document_counts(self) -> np.ndarray:

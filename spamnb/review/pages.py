@@ -137,8 +137,8 @@ def message_values(ledger: Ledger, entry: LedgerEntry, raw: bytes | None) -> dic
 
 def top_words(model: Classifier) -> list[InformativeWord]:
     """Return the words with the highest mutual information. They are computed once after each training."""
-    trained_at = str(origin(model.store.meta()).get("trained_at"))
-    return _top_words(model.store.file, trained_at) if model.store.totals().classes else []
+    trained_at = str(origin(model.store.model.meta).get("trained_at"))
+    return _top_words(model.store.file, trained_at) if model.store.model.totals.classes else []
 
 
 @lru_cache(1)  # reading all words of a model takes a second or two
@@ -157,7 +157,7 @@ def statistics_values(ledger: Ledger, model: Classifier) -> dict[str, Any]:
     """Return the values of the page of statistics: the verdicts of thirty days, and the model."""
     false_positives, false_negatives = ledger.count_errors(time.time() - 30 * DAY)
     with model.store.reading():
-        totals, meta = model.store.totals(), origin(model.store.meta())
+        totals, meta = model.store.model.totals, origin(model.store.model.meta)
     return {
         "days": ledger.count_by_day(30),
         "false_positives": false_positives,

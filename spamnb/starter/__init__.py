@@ -10,9 +10,9 @@ import lzma
 from pathlib import Path
 
 from spamnb.errors import ModelExists
+from spamnb.model.model import STARTER
 from spamnb.store.jsonl import parse_export
 from spamnb.store.snapshot import atomic_replace, write_snapshot
-from spamnb.store.state import STARTER
 
 EXPORT = Path(__file__).with_name("starter.jsonl.xz")
 NAME = "starter.spamnb"  # of its model file, beside the model that adds to it

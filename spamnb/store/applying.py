@@ -31,7 +31,7 @@ def apply(store: Store, delta: Delta) -> None:
 
 def _apply_lesson(store: Store, lesson: Lesson, sign: int) -> None:
     record, hashes = lesson.record, lesson.rows.tokens.hashes
-    if store.state.has_vectors:
+    if store.own.has_vectors:
         add_vector(store, record.label, lesson.vector, sign)
     if sign > 0:
         store.add(record.label, lesson.rows)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.model.class_counts import find_sorted
 from spamnb.model.delta import MAX_UNITS
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.cells import DOCUMENTS, MAX_COUNT, OCCURRENCES, WEIGHT, Cells
@@ -102,14 +103,6 @@ def read_vectors(database: Database, hashes: np.ndarray) -> tuple[np.ndarray, np
     rows = _select(database, ("bucket", "hashes", "vectors"), hashes)
     known, sizes = _parse_hashes(rows)
     return known, _parse_vectors([row[2] for row in rows], sizes)
-
-
-def find_sorted(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the position of each wanted value in ``values``, which ascend; −1 if it is not there."""
-    if not len(values):
-        return np.full(len(wanted), -1)
-    positions = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
-    return np.where(values[positions] == wanted, positions, -1)
 
 
 def _select(database: Database, columns: Sequence[str], hashes: np.ndarray | None) -> list[tuple]:

@@ -12,32 +12,18 @@ message is forgotten. When an example is forgotten, its row becomes empty, and n
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 
 import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.model.delta import HardExample, Units
+from spamnb.model.hard_examples import MAX_NEWEST, is_sampled, sample_size
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest, parse_json
 from spamnb.store.records import read_learned
 from spamnb.store.store import Store
 
-# Examples that are fitted again: twice as many of each kind are no better (docs/experiments.md#wrong-labels)
-MAX_NEWEST = 64
-MAX_SAMPLE = 64  # of all classes together
 MAX_TOKENS = 4_000  # of an example; a message with more tokens is not stored
 _HASH = np.dtype("<i8")
-
-
-def sample_size(classes: int) -> int:
-    """Return the number of messages in the sample of each class."""
-    return max(1, MAX_SAMPLE // max(classes, 1))
-
-
-def is_sampled(example: HardExample, others: Iterable[HardExample], classes: int) -> bool:
-    """Return whether a message belongs to the sample of its class, if ``others`` has this sample so far."""
-    lower = sum(each.label == example.label and each.digest < example.digest for each in others)
-    return lower < sample_size(classes)
 
 
 def read_examples(store: Store) -> list[HardExample]:
@@ -49,7 +35,7 @@ def read_examples(store: Store) -> list[HardExample]:
                 " row_number() OVER (PARTITION BY class ORDER BY digest) AS nth FROM hard WHERE digest NOT NULL"
             )
             chosen = f"SELECT sequence FROM ({rank}) WHERE age <= ? OR nth <= ?"  # noqa: S608
-            sizes = MAX_NEWEST, sample_size(len(store.totals().classes))
+            sizes = MAX_NEWEST, sample_size(len(store.model.totals.classes))
             store.examples = _read(store, f"AND sequence IN ({chosen}) ORDER BY sequence", *sizes)
         return store.examples
 
@@ -70,7 +56,7 @@ def change_example(store: Store, number: int, contribution: Units) -> None:
 def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
     with store.reading():
         columns = "SELECT sequence, digest, class, offsets, hashes FROM hard WHERE digest NOT NULL"
-        names, examples = list(store.class_ids()), []
+        names, examples = list(store.own.class_ids), []
         rows = checked_rows(
             "hard", store.execute(f"{columns} {condition}", parameters), sequence=int_up_to(MAX_SUM),
             digest=is_digest, **{"class": int_up_to(len(names) - 1)}, offsets=str, hashes=bytes,
@@ -92,13 +78,13 @@ def add_example(store: Store, example: HardExample) -> None:
     if len(example.hashes) > MAX_TOKENS:
         return
     with store.writing():
-        ids = store.class_ids()
+        ids = store.own.class_ids
         scores = json.dumps([example.offsets.get(name) for name in ids])
         (number,) = store.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()
         row = number, example.digest, ids[example.label], scores, example.hashes.astype(_HASH).tobytes()
         store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", row)
         if store.examples is not None:
-            both, classes = [*store.examples, example._replace(number=number)], len(store.totals().classes)
+            both, classes = [*store.examples, example._replace(number=number)], len(store.model.totals.classes)
             store.examples = [each for each in both[:-MAX_NEWEST] if is_sampled(each, both, classes)]
             store.examples += both[-MAX_NEWEST:]
 

@@ -14,15 +14,16 @@ from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model.delta import MessageRecord, check_correction
+from spamnb.model.model import NO_TYPICALITY, NOISE
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.shown_text import escape
 from spamnb.store.arrays import parse_array
 from spamnb.store.buckets import MAX_TOKEN_BYTES, VECTOR, Block
 from spamnb.store.cells import DOCUMENTS, WEIGHT, Cells
+from spamnb.store.classes import MAX_CLASSES
 from spamnb.store.database import MAX_SUM, int_up_to
 from spamnb.store.snapshot import Snapshot, read_snapshot
-from spamnb.store.state import MAX_CLASSES, NO_TYPICALITY, NOISE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, decompress
 

@@ -10,12 +10,12 @@ import numpy as np
 from spamnb.core.curve import BINS
 from spamnb.errors import SpamnbError
 from spamnb.model.delta import MessageRecord
+from spamnb.model.model import NO_TYPICALITY, SHARED
 from spamnb.reader.tokens import merge_vocabularies
 from spamnb.settings import ORIGIN, Settings
 from spamnb.store.buckets import VECTOR, Block
 from spamnb.store.cells import Cells
 from spamnb.store.snapshot import Snapshot
-from spamnb.store.state import NO_TYPICALITY, SHARED
 
 # Keys of table meta that must be equal: the settings, or the shared model of users' files.
 _EQUAL_KEYS = (SHARED, *Settings().as_meta())

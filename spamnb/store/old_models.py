@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.model.model import NO_TYPICALITY, SHARED
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.buckets import TABLE, VECTOR, Block, write_blocks
 from spamnb.store.cells import Cells
 from spamnb.store.snapshot import atomic_replace, read_snapshot
-from spamnb.store.state import NO_TYPICALITY, SHARED
 from spamnb.store.store import CLASSES, OLD_FORMAT, SCHEMA, Store
 
 _OLD_TOKENS = (
@@ -64,12 +64,13 @@ def _copy(old: Store, new: Store) -> None:
         added, values = ("", "") if table != "classes" else (", typicality", f", zeroblob({NO_TYPICALITY.nbytes})")
         marks = ", ".join("?" * (columns.count(",") + 1))
         new.executemany(f"INSERT INTO {table} ({columns}{added}) VALUES ({marks}{values})", rows)  # noqa: S608
+    new.execute("DELETE FROM meta WHERE key = 'revision'")
     new.drop_cache()
-    meta = {SHARED if key == "base" else key: value for key, value in new.state.meta.items() if key != "prior"}
+    meta = {SHARED if key == "base" else key: value for key, value in new.own.meta.items() if key != "prior"}
     for key in ("tokens", "loss"):  # settings that were in dictionaries
         group = meta.pop(key, {})
         meta |= group if isinstance(group, dict) else {}
-    new.execute("DELETE FROM meta WHERE content IS NULL OR key = 'revision'")
+    new.execute("DELETE FROM meta WHERE content IS NULL")
     new.put_meta(meta)
     (classes,) = new.execute("SELECT count(*) FROM classes").fetchone()
     write_blocks(new, _read_blocks(old, classes))

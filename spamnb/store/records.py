@@ -32,7 +32,7 @@ def read_all_learned(store: Store) -> list[tuple[bytes, MessageRecord]]:
 def _read(store: Store, condition: str, *parameters: Any) -> list[tuple[bytes, MessageRecord]]:
     with store.reading():
         columns = "SELECT digest, class, coalesce(facts, '{}') FROM messages"
-        classes, messages = list(store.class_ids()), []
+        classes, messages = list(store.own.class_ids), []
         rows = checked_rows(
             "messages", store.execute(f"{columns} {condition}", parameters), digest=is_digest,
             **{"class": int_up_to(len(classes) - 1)}, facts=str,
@@ -49,7 +49,7 @@ def _read(store: Store, condition: str, *parameters: Any) -> list[tuple[bytes, M
 def put_learned(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]) -> None:
     """Write how messages were learned, by digest; rows of the same digests are replaced."""
     with store.writing():
-        ids, rows = store.class_ids(), []
+        ids, rows = store.own.class_ids, []
         for digest, learned in messages:
             facts = learned.facts()
             rows.append((digest, ids[learned.label], _to_json(facts) if facts else None))

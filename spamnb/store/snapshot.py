@@ -21,12 +21,11 @@ import numpy as np
 from spamnb.errors import ArgumentError, Damaged, ModelExists, Outdated, SpamnbError
 from spamnb.model.class_counts import ClassCounts
 from spamnb.model.delta import MessageRecord
+from spamnb.model.model import HISTOGRAM, NOISE, SIZE
 from spamnb.model.trust import PRIOR_NOISE
-from spamnb.store.arrays import put_arrays, read_arrays
 from spamnb.store.buckets import Block, check_texts, write_blocks
 from spamnb.store.cells import DOCUMENTS, OCCURRENCES
 from spamnb.store.records import put_learned, read_all_learned
-from spamnb.store.state import HISTOGRAM, NOISE, SIZE
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, add_messages, read_stored_messages
 
@@ -67,7 +66,7 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
     )
     with store.writing():
         write_messages(store, snapshot.messages)
-        put_arrays(store, snapshot.arrays)
+        store.put_arrays(snapshot.arrays)
         add_messages(store, snapshot.stored)
         store.recalibrate()
 
@@ -122,26 +121,26 @@ def read_sums(store: Store) -> Snapshot:
     Raise Damaged if the tokens do not add up to the sums of their classes.
     """
     with store.reading():
-        sums, classes = store.state.sums, list(store.class_ids())
+        sums, classes = store.own.sums, list(store.own.class_ids)
         block = store.block()
         cells = block.cells
         check_texts(block)
         sums_of_tokens = [cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)]
         is_equal = (
-            np.array_equal(np.transpose(sums_of_tokens), sums[:, 1:]) and len(block.tokens) == store.state.meta[SIZE]
+            np.array_equal(np.transpose(sums_of_tokens), sums[:, 1:]) and len(block.tokens) == store.own.meta[SIZE]
         )
         if not is_equal or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
             raise Damaged("sums of tokens that differ from the sums in table classes")
-        return Snapshot(store.state.meta, classes, sums[:, 0], block, [], store.state.histogram, store.state.typicality)
+        return Snapshot(store.own.meta, classes, sums[:, 0], block, [], store.own.histogram, store.own.typicality)
 
 
 def read_snapshot(store: Store) -> Snapshot:
     """Read the whole content of a store."""
     with store.reading():
-        store.state.check_calibration()
+        store.own.check_calibration()
         return read_sums(store)._replace(
             messages=read_all_learned(store),
-            arrays=read_arrays(store),
+            arrays=store.own.arrays,
             stored=list(read_stored_messages(store)),
         )
 

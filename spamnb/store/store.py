@@ -7,10 +7,10 @@
     kept_lessons  learned messages, whole (stored_messages.py)
     hard          examples of a corrected model (hard_examples.py)
 
-The classes and their sums (``State``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
+The classes and their sums (``Model``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
 again when another connection changes the file. A change is made in memory and written before its transaction ends.
 
-A user's file may name a shared model, to which it adds. Then ``combined``, ``look_up`` and ``weights`` return the sum
+A user's file may name a shared model, to which it adds. Then ``model``, ``look_up`` and ``weights`` return the sum
 of both. All learned messages are written into the user's file; the shared model is only read.
 """
 
@@ -30,19 +30,20 @@ import numpy as np
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.model.calibration import Calibration
-from spamnb.model.class_counts import ClassTotals
+from spamnb.model.class_counts import find_sorted
 from spamnb.model.delta import MAX_UNITS, HardExample, Sums
+from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
-from spamnb.store.buckets import TABLE, Block, find_sorted, read_block, read_cells, read_vectors
+from spamnb.store.arrays import ARRAY
+from spamnb.store.buckets import TABLE, Block, read_block, read_cells, read_vectors
 from spamnb.store.cells import DOCUMENTS, OCCURRENCES, WEIGHT, Cells
+from spamnb.store.classes import MAX_CLASSES, read_model, write_model
 from spamnb.store.database import APPLICATION_ID, Database
-from spamnb.store.state import HISTOGRAM, MAX_CLASSES, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, State
 from spamnb.store.token_table import TokenTable
 
 FORMAT = 11  # raised when the tables change, and when the same sums give other scores
@@ -128,7 +129,7 @@ class Store(Database):
     def _attach(self, shared: Store | None = None) -> None:
         """Add this file to the open ``shared`` model, or to the one that the file names."""
         with self.reading():
-            path = self.state.meta.get(SHARED)
+            path = self.own.meta.get(SHARED)
         if shared is None and path is not None:
             if type(path) is not str:
                 raise SpamnbError(f"{self.path}: {SHARED} in table meta is no path; name another file")
@@ -146,11 +147,11 @@ class Store(Database):
                 raise SpamnbError(f"{self.path}: adds to {self.shared.path} itself, so nothing can be added to it")
             self._check_is_sum()
             path = os.path.abspath(self.file).encode(errors="surrogateescape").decode(errors="backslashreplace")
-            return {SHARED: path, **{key: self.state.meta.get(key) for key in EQUAL_KEYS}}
+            return {SHARED: path, **{key: self.own.meta.get(key) for key in EQUAL_KEYS}}
 
     def _check_is_sum(self) -> None:
         """Raise SpamnbError if this model cannot be a shared model."""
-        model_type = self.state.meta.get("model_type")
+        model_type = self.own.meta.get("model_type")
         if model_type not in SHARED_MODELS:
             raise SpamnbError(f"{self.path}: nothing can be added to a {model_type} model")
 
@@ -227,48 +228,45 @@ class Store(Database):
 
     def drop_cache(self) -> None:
         """Drop all that was read from the file."""
-        self._state: State | None = None
-        self._combined: tuple[State, State, State] | None = None  # of the file, of the shared model, and their sum
-        self._is_written = True  # whether the file has this state
+        self._own: Model | None = None
+        self._sum: tuple[Model, Model, Model] | None = None  # of the file, of the shared model, and their sum
+        self._is_written = True  # whether the file has all of ``own``
         self._rows: TokenTable | None = None
         self._frequencies: list[dict[int, int]] | None = None  # by class number: {n: tokens in exactly n messages}
         self.examples: list[HardExample] | None = None  # which lessons fit again (hard_examples.py)
 
     @property
-    def state(self) -> State:
-        """Settings, classes and sums of this file as they are now; inside a transaction."""
-        if self._state is None:
-            self._state = State.read(self)
-        return self._state
+    def own(self) -> Model:
+        """What this file knows without the shared model; the same object until it changes."""
+        with self.reading():
+            if self._own is None:
+                self._own = read_model(self)
+            return self._own
 
     @property
-    def combined(self) -> State:
-        """Settings, classes and sums of this file and the shared model together; inside a transaction."""
+    def model(self) -> Model:
+        """What this file and the shared model know together; the same object until one of them changes."""
         if self.shared is None:
-            return self.state
-        state, shared = self.state, self.shared.state
-        if self._combined is None or self._combined[0] is not state or self._combined[1] is not shared:
-            self.shared._check_is_sum()
-            if not self.adds_up:
-                problem = f"its shared model, {self.shared.path}, has other tokens or another model type"
-                raise SpamnbError(f"{self.path}: {problem}; {UPGRADE}")
-            self._combined = state, shared, state.plus(shared)
-        return self._combined[2]
+            return self.own
+        with self.reading():
+            own, shared = self.own, self.shared.own
+            if self._sum is None or self._sum[0] is not own or self._sum[1] is not shared:
+                self.shared._check_is_sum()
+                if not self.adds_up:
+                    problem = f"its shared model, {self.shared.path}, has other tokens or another model type"
+                    raise SpamnbError(f"{self.path}: {problem}; {UPGRADE}")
+                self._sum = own, shared, own.plus(shared)
+            return self._sum[2]
 
     @property
     def adds_up(self) -> bool:
         """Whether this file and the shared model have the same model type and kind of tokens; inside a transaction."""
-        meta = self.state.meta
-        shared_meta = self.shared.state.meta if self.shared is not None else meta
+        meta = self.own.meta
+        shared_meta = self.shared.own.meta if self.shared is not None else meta
         return all(meta.get(key) == shared_meta.get(key) for key in EQUAL_KEYS)
 
-    def _set_state(self, state: State) -> None:
-        self._state, self._is_written = state, False
-
-    def meta(self) -> dict[str, Any]:
-        """Return settings and single figures; the same object until they change."""
-        with self.reading():
-            return self.combined.meta
+    def _change(self, own: Model) -> None:
+        self._own, self._is_written = own, False
 
     def put_meta(self, changes: Mapping[str, Any]) -> None:
         """Write settings and single figures."""
@@ -277,19 +275,21 @@ class Store(Database):
                 "INSERT INTO meta VALUES (?, ?, NULL) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                 [(key, json.dumps(value, ensure_ascii=False, sort_keys=True)) for key, value in changes.items()],
             )
-            meta = {**self.state.meta, **json.loads(json.dumps(changes))}
-            self._state = replace(self.state, meta=meta, cache={})
+            meta = {**self.own.meta, **json.loads(json.dumps(changes))}
+            self._own = replace(self.own, meta=meta)
 
-    def class_ids(self) -> dict[str, int]:
-        """Return the numbers of the classes in the tables, ascending."""
-        with self.reading():
-            return self.state.class_ids
+    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Write arrays of numbers (never of objects) by name."""
+        with self.writing():
+            rows = ((ARRAY + name, json.dumps([a.dtype.str, a.shape]), a.tobytes()) for name, a in arrays.items())
+            self.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", rows)
+            self._own = replace(self.own, arrays={**self.own.arrays, **arrays})
 
     def class_id(self, name: str) -> int:
         """Return the number of a class in the tables; a new class gets the next number."""
-        if name in self.state.class_ids:
-            return self.state.class_ids[name]
-        number = len(self.state.class_ids)
+        if name in self.own.class_ids:
+            return self.own.class_ids[name]
+        number = len(self.own.class_ids)
         if number >= MAX_CLASSES:
             raise SpamnbError(
                 f"{self.path}: more than {MAX_CLASSES} classes; was a folder of folders given one level too high?"
@@ -301,24 +301,9 @@ class Store(Database):
         self.write_changes()
         row = number, name, np.zeros((2, BINS), HISTOGRAM).tobytes(), NO_TYPICALITY.tobytes(), *NO_CURVE
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?, ?)", row)
-        self._set_state(self.state.with_class(name))
+        self._change(self.own.with_class(name))
         self._rows = self._frequencies = None  # they lack the new class
         return number
-
-    def totals(self) -> ClassTotals:
-        """Return the sums over all tokens of the classes with messages; the same object until they change."""
-        with self.reading():
-            return self.combined.totals
-
-    def calibration(self) -> Calibration:
-        """Return the calibration of the classes with messages, in the order of their names."""
-        with self.reading():
-            return self.combined.calibration
-
-    def typicality(self) -> np.ndarray:
-        """Return the known mail (model/decision.py) of the classes with messages, in the order of their names."""
-        with self.reading():
-            return self.combined.typicality[self.combined.nonempty_classes]
 
     def count_scores(
         self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, judged: bool
@@ -331,7 +316,7 @@ class Store(Database):
             with self.writing():
                 for name in bins:
                     self.class_id(name)
-                self._set_state(self.state.with_scores(label, bins, typicality, sign, judged))
+                self._change(self.own.with_scores(label, bins, typicality, sign, judged))
 
     # -- tokens ----------------------------------------------------------------------------------------------
 
@@ -350,27 +335,27 @@ class Store(Database):
     def _open_rows(self) -> TokenTable:
         """Return the rows of tokens that are in memory; inside a transaction."""
         if self._rows is None or self._rows.is_full:
-            self._rows = TokenTable(self, len(self.state.class_ids))
+            self._rows = TokenTable(self, len(self.own.class_ids))
         return self._rows
 
     def cells(self) -> tuple[np.ndarray, Cells]:
         """Return the hashes of all tokens, ascending, and their cells."""
         with self.reading():
             self.write_changes()
-            return read_cells(self, len(self.state.class_ids))
+            return read_cells(self, len(self.own.class_ids))
 
     def block(self) -> Block:
         """Return all tokens, ascending by hash, with their cells and vectors."""
         with self.reading():
             self.write_changes()
-            return read_block(self, len(self.state.class_ids))
+            return read_block(self, len(self.own.class_ids))
 
     def look_up(self, tokens: Sequence[str]) -> Sums:
         """Return the figures by which a message with these ``tokens``, which are distinct, is scored."""
         with self.reading():
             array = TokenArray.of(tokens)
             sums = self.sums(array.hashes)
-            if self.shared is not None and self.state.is_one_sided(self.shared.state):
+            if self.shared is not None and self.own.is_one_sided(self.shared.own):
                 of_shared = self.shared._read_figures(sums.classes, array.hashes)
                 sums.figures[:, :, (array.groups >= N_WORD_GROUPS) & ~of_shared[DOCUMENTS].any(axis=0)] = 0
             return sums
@@ -378,9 +363,10 @@ class Store(Database):
     def sums(self, hashes: np.ndarray) -> Sums:
         """Return the figures of the tokens with these hashes, which are distinct."""
         with self.reading():
-            classes = self.combined.totals.classes
-            vectors = self.vectors(hashes) if self.state.has_vectors else np.zeros((len(hashes), 0))
-            return Sums(classes, hashes, self._read_figures(classes, hashes), vectors)
+            classes = self.model.totals.classes
+            vectors = self.vectors(hashes) if self.own.has_vectors else np.zeros((len(hashes), 0))
+            frequencies = self.frequencies() if self.own.meta.get("model_type") == "bernoulli" else ()
+            return Sums(classes, hashes, self._read_figures(classes, hashes), vectors, frequencies)
 
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""
@@ -396,15 +382,15 @@ class Store(Database):
 
     def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
         """Return the figures (3, C, k) of tokens in these classes, in this file and the shared model together."""
-        rows, numbers = self._open_rows(), self.state.class_ids
-        places = rows.find_places(hashes, self.state)
+        rows, numbers = self._open_rows(), self.own.class_ids
+        places = rows.find_places(hashes, self.own)
         present = [c for c, name in enumerate(classes) if name in numbers]
         figures = np.zeros((3, len(classes), len(places)), np.int64)
         present_figures = rows.figures[places[:, None], [numbers[classes[c]] for c in present]]
         figures[:, present] = present_figures.transpose(2, 1, 0)
         if self.shared is None:
             return figures
-        figures[:WEIGHT] *= self.shared.state.weigh_lessons(self.state)
+        figures[:WEIGHT] *= self.shared.own.weigh_lessons(self.own)
         return figures + self.shared._read_figures(classes, hashes)
 
     def add(self, label: str, message: Rows, sign: int = 1) -> None:
@@ -415,10 +401,10 @@ class Store(Database):
         """
         with self.writing():
             number, rows = self.class_id(label), self._open_rows()
-            if sign < 0 and not self.state.sums[number, 0]:
+            if sign < 0 and not self.own.sums[number, 0]:
                 raise SpamnbError(f"{self.path}: class {label!r} has no message; nothing was forgotten")
             tokens, counts = TokenArray.of(message.tokens), message.counts
-            places = rows.find_places(tokens.hashes, self.state, add=True)
+            places = rows.find_places(tokens.hashes, self.own, add=True)
             old_figures = rows.figures[places, number]
             if sign > 0:
                 rows.mark_changed(places, tokens)
@@ -435,7 +421,7 @@ class Store(Database):
             is_used = rows.is_used(places)
             rows.figures[places[~is_used]] = 0
             change = sign, sign * len(places), sign * int(counts.sum())
-            self._set_state(self.state.with_sums(number, change, int(np.count_nonzero(is_used) - n_used)))
+            self._change(self.own.with_sums(number, change, int(np.count_nonzero(is_used) - n_used)))
             if self._frequencies is not None:
                 frequencies = self._frequencies[number]
                 old_counts = np.unique(old_figures[:, DOCUMENTS], return_counts=True)
@@ -453,7 +439,7 @@ class Store(Database):
         with self.writing():
             changes = {self.class_id(name): n for name, n in units.items()}
             rows = self._open_rows()
-            places = rows.find_places(hashes, self.state)
+            places = rows.find_places(hashes, self.own)
             places = places[rows.is_used(places)]
             weights = rows.figures[places[:, None], [*changes], WEIGHT] + [*changes.values()]
             if np.abs(weights).max(initial=0) > MAX_UNITS:
@@ -464,22 +450,22 @@ class Store(Database):
     def frequencies(self) -> list[dict[int, int]]:
         """Return per class {n: number of tokens that exactly n of its messages have}. The first call reads all rows."""
         with self.reading():
-            state = self.state
+            own = self.own
             if self._frequencies is None:
-                counts = self.cells()[1].counts(list(state.class_ids), state.sums[:, 0], state.meta[SIZE])
-                if not np.array_equal(counts.totals().document_counts, state.sums[np.argsort([*state.class_ids]), 1]):
+                counts = self.cells()[1].counts(list(own.class_ids), own.sums[:, 0], own.meta[SIZE])
+                if not np.array_equal(counts.totals().document_counts, own.sums[np.argsort([*own.class_ids]), 1]):
                     raise Damaged("sums of tokens that differ from the sums in table classes")
                 rows = dict(zip(counts.classes, counts.rows))
-                self._frequencies = [rows[name].frequencies() for name in state.class_ids]
+                self._frequencies = [rows[name].frequencies() for name in own.class_ids]
             by_class = [
-                {n: k for n, k in self._frequencies[c].items() if n and k} for c in state.nonempty_classes.tolist()
+                {n: k for n, k in self._frequencies[c].items() if n and k} for c in own.nonempty_classes.tolist()
             ]
-            return [{0: state.meta[SIZE] - sum(numbers.values()), **numbers} for numbers in by_class]
+            return [{0: own.meta[SIZE] - sum(numbers.values()), **numbers} for numbers in by_class]
 
     def write_changes(self) -> None:
         """Write the rows and sums that were changed in memory; inside a transaction."""
-        if self._state is not None and not self._is_written:
-            self._state.write(self)
+        if self._own is not None and not self._is_written:
+            write_model(self, self._own)
             self._is_written = True
         if self._rows is not None:
             self._rows.write_changes()
@@ -489,7 +475,7 @@ class Store(Database):
         with self.writing():
             self.write_changes()
             self.drop_cache()
-            self._set_state(replace(self.state, curves=None))
+            self._change(replace(self.own, curves=None))
             self.write_changes()
 
 

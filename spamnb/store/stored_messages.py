@@ -72,7 +72,7 @@ def decompress(message: bytes) -> bytes:
 def read_stored_limit(store: Store) -> int:
     """Return the bound of the stored messages in this model, in bytes."""
     with store.reading():
-        megabytes = store.meta().get("keep_lessons", DEFAULT_MB)
+        megabytes = store.model.meta.get("keep_lessons", DEFAULT_MB)
         if type(megabytes) not in (int, float) or not 0 <= megabytes <= MAX_MB:
             raise Damaged(f"keep_lessons in table meta: {megabytes!a:.40}")
         return int(megabytes * 1_000_000)

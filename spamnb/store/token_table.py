@@ -11,11 +11,12 @@ from itertools import repeat
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.model.class_counts import find_sorted
+from spamnb.model.model import SIZE, Model
 from spamnb.reader.tokens import TokenArray
-from spamnb.store.buckets import find_sorted, iterate_cells, parse_cells, rewrite, select_cells
+from spamnb.store.buckets import iterate_cells, parse_cells, rewrite, select_cells
 from spamnb.store.cells import DOCUMENTS, Cells
 from spamnb.store.database import Database
-from spamnb.store.state import SIZE, State
 
 MAX_ROWS = 200_000  # rows in memory, apart from a table that is read as a whole: hostile mail always has new words
 MAX_CELLS = 2_000_000  # row × class of these rows: 48 MB
@@ -53,7 +54,7 @@ class TokenTable:
         rows = len(self._place_of_hash)
         return (rows > MAX_ROWS or rows * self.classes > MAX_CELLS) and not self._is_changed.any()
 
-    def find_places(self, hashes: np.ndarray, state: State, *, add: bool = False) -> np.ndarray:
+    def find_places(self, hashes: np.ndarray, model: Model, *, add: bool = False) -> np.ndarray:
         """Return the places (k,) of the tokens with these hashes; rows that are not in memory are read.
 
         If the whole table is in memory, tokens outside of it have the place −1, a row of zeros; with ``add`` they get
@@ -69,20 +70,20 @@ class TokenTable:
         missing = np.flatnonzero(places < 0)
         if not len(missing):
             return places
-        size, can_start = state.meta[SIZE], not len(self._table_hashes) and not self._is_changed.any()
+        size, can_start = model.meta[SIZE], not len(self._table_hashes) and not self._is_changed.any()
         if len(hashes) > MANY_TOKENS and size and can_start:
             self._rows_read += len(missing)
             if size < 8 * self._rows_read and size * self.classes <= MAX_TABLE_CELLS:
-                self._read_table(state)
-                return self.find_places(hashes, state, add=add)
+                self._read_table(model)
+                return self.find_places(hashes, model, add=add)
         if add or not len(self._table_hashes):
             distinct, place = np.unique(hashes[missing], return_inverse=True)
-            places[missing] = self._read_rows(distinct, state)[place]
+            places[missing] = self._read_rows(distinct, model)[place]
         return places
 
-    def _read_table(self, state: State) -> None:
+    def _read_table(self, model: Model) -> None:
         """Read the whole table."""
-        size, n = state.meta[SIZE], 0
+        size, n = model.meta[SIZE], 0
         hashes, figures = np.zeros(size, np.int64), np.zeros((size + 1, self.classes, 3), np.int64)
         for part, cells in iterate_cells(self._database, self.classes):
             if n + len(part) <= size:
@@ -93,10 +94,10 @@ class TokenTable:
             raise Damaged(f"{SIZE} in table meta is not the number of tokens")
         if (hashes[1:] <= hashes[:-1]).any():
             raise Damaged("hashes in table tokens that are not in order")
-        _check(figures, state)
+        _check(figures, model)
         self._start(hashes, figures)
 
-    def _read_rows(self, hashes: np.ndarray, state: State) -> np.ndarray:
+    def _read_rows(self, hashes: np.ndarray, model: Model) -> np.ndarray:
         """Read the rows of these tokens, which are not in memory yet, and return their places."""
         begin, end = len(self), len(self) + len(hashes)
         if end >= len(self.hashes):
@@ -113,7 +114,7 @@ class TokenTable:
             row = find_sorted(hashes, stored)[cells.token]
             cells, row = cells.only(row >= 0), row[row >= 0]
             self.figures[begin + row, cells.label] = cells.figures.T
-            _check(self.figures[begin:end], state)
+            _check(self.figures[begin:end], model)
         return np.arange(begin, end)
 
     def is_used(self, places: np.ndarray) -> np.ndarray:
@@ -153,7 +154,7 @@ class TokenTable:
         return [self._buckets[key] for key in keys[numbers[numbers > 0] - 1].tolist()]
 
 
-def _check(figures: np.ndarray, state: State) -> None:
+def _check(figures: np.ndarray, model: Model) -> None:
     """Raise Damaged if more messages of a class have a token than the class has messages."""
-    if (figures[:, :, DOCUMENTS] > state.sums[:, 0]).any():
+    if (figures[:, :, DOCUMENTS] > model.sums[:, 0]).any():
         raise Damaged("a token that more messages of a class have than the class has messages")

@@ -70,9 +70,9 @@ def test_times_bound_and_what_is_not_kept_outlive_the_model(taught: Path, tmp_pa
         classifier.learn("spam", message("spam", 301) + b"x" * 100_000)  # too large a part of the bound
     made(taught, tmp_path / "mail")
     with Store.open(taught) as store:
-        assert store.meta()["keep_lessons"] == 1
+        assert store.model.meta["keep_lessons"] == 1
         assert [lesson.taught_at for lesson in read_stored_messages(store)][-1] == 1_000_000_000
-        assert store.totals().documents.tolist() == [12, 15]
+        assert store.model.totals.documents.tolist() == [12, 15]
 
 
 def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> None:

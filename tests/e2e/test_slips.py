@@ -34,7 +34,7 @@ def test_learning_a_class_that_the_model_lacks_is_refused(model: Path, label: st
     assert done.exit_code == 1 and f"{label!r} is none of the classes ham, spam" in done.output
     assert ("did you mean" in done.output) == (label != "list")
     with Store.open(model) as store:
-        assert store.totals().classes == ("ham", "spam")
+        assert store.model.totals.classes == ("ham", "spam")
 
 
 def test_a_model_of_lessons_takes_its_first_two_classes_without_asking(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
 
 def documents(model: Path) -> int:
     with Store.open(model) as store:
-        return int(store.totals().documents.sum())
+        return int(store.model.totals.documents.sum())
 
 
 @pytest.mark.parametrize("words", [[], ["--force"]])

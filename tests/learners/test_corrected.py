@@ -62,7 +62,7 @@ def test_what_was_learned_is_forgotten_line_for_line(
     tmp_path: Path, classes: tuple[str, ...], newest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("spamnb.store.hard_examples.MAX_NEWEST", newest)  # 3: changed examples are no longer fitted
-    monkeypatch.setattr("spamnb.store.hard_examples.MAX_SAMPLE", newest)
+    monkeypatch.setattr("spamnb.model.hard_examples.MAX_SAMPLE", newest)
     messages = labelled(30, classes)
     train_file(tmp_path / "m", count_messages(messages[: 20 * len(classes)]), CORRECTED)
     before = export_lines(tmp_path / "m")
@@ -85,7 +85,7 @@ def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(st
     messages = [raw for _, raw in labelled(6)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("spamnb.store.hard_examples.MAX_NEWEST", newest)
-        patch.setattr("spamnb.store.hard_examples.MAX_SAMPLE", newest)
+        patch.setattr("spamnb.model.hard_examples.MAX_SAMPLE", newest)
         path = Path(folder, "m")
         Classifier.create(path, CORRECTED).close()
         writers = [Classifier.open(path, writable=True) for _ in range(2)]
@@ -94,7 +94,7 @@ def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(st
                 assert writers[who].forget(label, messages[number])
             expected: dict[str, np.ndarray] = {}
             store = writers[1 - who].store
-            names = list(store.class_ids())
+            names = list(store.own.class_ids)
             for raw in messages:
                 read = writers[1 - who].read(raw)
                 known = read_learned(store, read.digest)
@@ -133,7 +133,7 @@ def test_examples_that_a_lesson_made_wrong_are_fitted_again_and_that_is_taken_ba
 
 def test_the_examples_in_memory_are_those_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spamnb.store.hard_examples.MAX_NEWEST", 5)
-    monkeypatch.setattr("spamnb.store.hard_examples.MAX_SAMPLE", 6)
+    monkeypatch.setattr("spamnb.model.hard_examples.MAX_SAMPLE", 6)
     messages = labelled(40)
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         for label, raw in messages:

@@ -11,8 +11,13 @@ from spamnb.filter import Classifier
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import Rows
 from spamnb.settings import MODELS, VECTOR_MODELS, Settings
-from spamnb.store.arrays import put_arrays
+from spamnb.model.learner import BatchScores
 from spamnb.store.jsonl import export
+
+
+def _score(classifier: Classifier, rows: Rows) -> BatchScores:
+    store = classifier.store
+    return classifier.learner.score(store.model, store.look_up(rows.tokens), rows)
 
 
 @pytest.mark.parametrize("model_type", MODELS)
@@ -22,9 +27,9 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
     with Classifier.open(tmp_path / "m") as classifier:
         reader = Reader()
         messages = [reader.tokens(message(label, n)) for label in ("ham", "spam") for n in range(90, 95)]
-        many = classifier.learner.score(classifier.store, Rows.of([*messages, {}]))
+        many = _score(classifier, Rows.of([*messages, {}]))
         for i, one in enumerate([*messages, {}]):
-            alone = classifier.learner.score(classifier.store, Rows.of([one]))
+            alone = _score(classifier, Rows.of([one]))
             np.testing.assert_allclose(many.scores[i], alone.scores[0], atol=1e-12)
             cells = slice(many.rows.indptr[i], many.rows.indptr[i + 1])
             given = dict(zip(many.rows.tokens.take(many.rows.ids[cells]), many.weights[:, cells].T))
@@ -67,7 +72,7 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
         raw = message("spam", 77)
         classification = classifier.classify(raw)
         store = classifier.store
-        constant = classifier.learner.score(store, Rows.of([{}])).scores[0]
+        constant = _score(classifier, Rows.of([{}])).scores[0]
         told = sum(evidence.weight for evidence in classification.evidence)
         sign = 1 if classification.probabilities["spam"] > 0.5 else -1
         difference = sign * ((classification.scores - constant)[1] - (classification.scores - constant)[0])
@@ -100,6 +105,6 @@ def test_what_does_not_belong_together_is_told(
             elif name == "dense_classes":
                 classifier.store.put_meta({name: value})
             else:
-                put_arrays(classifier.store, {name: np.array(value)})
+                classifier.store.put_arrays({name: np.array(value)})
         with pytest.raises(SpamnbError, match=says):
             classifier.classify(b"\nmeeting")

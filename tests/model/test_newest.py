@@ -78,7 +78,7 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
         np.testing.assert_allclose(scores, [result.scores for result in by_older], atol=1e-9)
     assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]
     with Store.open(tmp_path / "all") as store:  # and calibrated as the model of all
-        p, known = store.calibration().probabilities(scores), store.typicality()
+        p, known = store.model.calibration.probabilities(scores), store.model.known_typicality
     spam, loss = left_out.classes.index("spam"), Loss.of(settings)
     typicality = np.array([result.typicality[spam] for result in by_older])
     is_like_spam = is_typical(typicality, known, spam, loss.cost)
@@ -100,7 +100,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     expected = calibration.histogram(left_out.scores[~is_new], left_out.labels[~is_new])
     expected += calibration.histogram(scored.scores, left_out.labels[rows])
     with model_of(training_set, settings) as store:
-        np.testing.assert_array_equal(store.state.histogram, expected)
+        np.testing.assert_array_equal(store.own.histogram, expected)
     curves = calibration.fit(expected, left_out.documents)
     np.testing.assert_array_equal(left_out.probabilities, curves.probabilities(left_out.scores))
     errors = [

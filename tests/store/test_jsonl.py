@@ -12,19 +12,18 @@ from mail import count_messages, import_store, mail, make_model, message, train_
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.settings import Settings
-from spamnb.store.arrays import put_arrays
 from spamnb.store.jsonl import MAX_TOKEN_BYTES, export, parse_export
 
 
 def test_export_and_import_round_trip() -> None:
     store = make_model([*mail(5), ("日本", message("ham", 77))]).store
-    put_arrays(store, {"w": np.eye(2)})
+    store.put_arrays({"w": np.eye(2)})
     lines = list(export(store))
     assert all(line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True) for line in lines)
     with Classifier(import_store(lines)) as again:
         assert list(export(again.store)) == lines
         assert again.store.frequencies() == store.frequencies()
-        assert again.store.totals().vocabulary_size == store.totals().vocabulary_size
+        assert again.store.model.totals.vocabulary_size == store.model.totals.vocabulary_size
         again.learn("spam", message("spam", 88))
         again.forget("spam", message("spam", 88))
         assert list(export(again.store)) == lines

@@ -16,13 +16,13 @@ from mail import count_messages, mail, message, train_file
 from spamnb.api.relearning import relearn
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
+from spamnb.model.model import SIZE
 from spamnb.settings import Settings
 from spamnb.store import state
 from spamnb.store.cells import Cells
 from spamnb.store.jsonl import export
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import create_empty, read_snapshot, write_snapshot
-from spamnb.store.state import SIZE
 from spamnb.store.store import Store
 
 KINDS = "corrected", "boolean", "multinomial"
@@ -84,13 +84,13 @@ def test_scores_are_those_of_one_file_that_holds_both_and_each_lesson_several_ti
         block = parts[1].block._replace(cells=cells)
         parts[1] = parts[1]._replace(meta=parts[0].meta, block=block, documents=WEIGHT * parts[1].documents)
         write_snapshot(one, merge_models(parts, ["shared", "user"])[0])
-        one.put_meta({SIZE: user.store.meta()[SIZE]})  # in which a token that both hold counts twice
+        one.put_meta({SIZE: user.store.model.meta[SIZE]})  # in which a token that both hold counts twice
         whole = Classifier(one)
         assert scores(user) == scores(whole)
-        assert user.store.totals().classes == one.totals().classes
-        has_new_class = user.store.totals().classes != common.totals().classes
-        assert has_new_class or [*map(list, user.store.calibration()[:3])] == [*map(list, common.calibration()[:3])]
-        assert [*map(list, user.store.totals()[1:4])] == [*map(list, one.totals()[1:4])]
+        assert user.store.model.totals.classes == one.model.totals.classes
+        has_new_class = user.store.model.totals.classes != common.model.totals.classes
+        assert has_new_class or [*map(list, user.store.model.calibration[:3])] == [*map(list, common.calibration()[:3])]
+        assert [*map(list, user.store.model.totals[1:4])] == [*map(list, one.model.totals[1:4])]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -130,7 +130,7 @@ def test_a_shared_model_that_is_trained_anew_is_followed(tmp_path: Path) -> None
         first = scores(user)
         train_file(common, count_messages(mail(20)), Settings(), force=True)
         assert scores(user) != first
-        assert user.store.totals().documents.tolist() == [20, 20 + 40 // 6]
+        assert user.store.model.totals.documents.tolist() == [20, 20 + 40 // 6]
         train_file(common, count_messages(mail(20)), Settings(ngrams=1), force=True)
         with pytest.raises(
             SpamnbError, match=r"its shared model, .* has other tokens .*'spamnb upgrade' trains it again"
@@ -138,7 +138,7 @@ def test_a_shared_model_that_is_trained_anew_is_followed(tmp_path: Path) -> None
             user.classify(b"Subject: x\n\nbody")
         assert relearn(Path(user.store.path), False, lambda name, error: None) == 1
         assert user.learned(message("ham", 99)) == "spam"
-        assert user.store.totals().documents.tolist() == [20, 20 + 40 // 6]
+        assert user.store.model.totals.documents.tolist() == [20, 20 + 40 // 6]
 
 
 def test_what_a_user_sets_is_kept_beside_the_settings_of_the_shared_model(shared: dict[str, Path]) -> None:
@@ -177,4 +177,4 @@ def test_new_classes_come_in_the_order_of_their_names(shared: dict[str, Path]) -
     with user_of(shared["boolean"]) as user:
         for i, name in enumerate("hgfedcba"):
             user.learn(name, message("ham", 900 + i))
-        assert [*user.store.combined.class_ids][-8:] == list("abcdefgh")
+        assert [*user.store.model.class_ids][-8:] == list("abcdefgh")

@@ -37,7 +37,7 @@ def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
         with Classifier.create(path) as other:
             other.learn("spam", message("spam", 50))
     with Store.open(path) as store:
-        assert store.totals().documents.tolist() == [1]
+        assert store.model.totals.documents.tolist() == [1]
     assert sorted(item.name for item in tmp_path.iterdir() if not item.name.startswith("m-")) == ["m"]
 
 
@@ -57,7 +57,7 @@ def test_many_processes_that_begin_one_model_lose_nothing(tmp_path: Path) -> Non
         process.join()
     assert [process.exitcode for process in processes] == [0] * 8
     with Store.open(tmp_path / "m") as store:
-        assert store.totals().documents.tolist() == [4, 4]
+        assert store.model.totals.documents.tolist() == [4, 4]
 
 
 def test_what_the_killed_left_is_removed_a_day_later(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 for writable in (False, True):
     try:
         with Store.open(sys.argv[1], writable=writable) as store:
-            print(store.totals().documents)
+            print(store.model.totals.documents)
     except SpamnbError as error:
         print(error)
 """
@@ -106,7 +106,7 @@ for writable in (False, True):
     full = f"{model}: the disk is full, or your quota; this change was not made"
     assert run.stdout.splitlines() == ["[3 3]", full]
     with Store.open(model, writable=True) as store:  # what SQLite left beside the file does no harm
-        assert store.totals().documents.tolist() == [3, 3]
+        assert store.model.totals.documents.tolist() == [3, 3]
     assert list(model.parent.iterdir()) == [model]
 
 
@@ -119,5 +119,5 @@ def test_what_was_killed_after_a_lesson_loses_nothing_to_a_reader(model: Path, t
             (copy / f"model{end}").write_bytes(Path(f"{model}{end}").read_bytes())
     for _ in range(2):
         with Store.open(copy / "model") as store:
-            assert store.meta()["note"] == 1
+            assert store.model.meta["note"] == 1
         assert list(copy.iterdir()) == [copy / "model"]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from mail import make_counts, make_store, rewrite_as_trained
 
 from spamnb.errors import SpamnbError
-from spamnb.store.arrays import put_arrays, read_arrays
 from spamnb.store.database import APPLICATION_ID
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_snapshot
@@ -27,7 +26,7 @@ labelled = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), document
 @given(labelled)
 def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
     store = make_store(messages)
-    totals = store.totals()
+    totals = store.model.totals
     assert totals.classes == tuple(sorted({label for label, _ in messages}))
     words = sorted({token for _, tokens in messages for token in tokens})
     assert totals.vocabulary_size == len(words)
@@ -62,7 +61,7 @@ def test_trained_and_learned_sums_add_up(
         assert both.look_up(words).document_counts.tolist() == learned.look_up(words).document_counts.tolist()
         assert both.look_up(words).occurrences.tolist() == learned.look_up(words).occurrences.tolist()
         assert both.frequencies() == learned.frequencies()
-        assert both.totals().vocabulary_size == learned.totals().vocabulary_size
+        assert both.model.totals.vocabulary_size == learned.model.totals.vocabulary_size
 
 
 def test_a_class_without_messages_cannot_lose_one() -> None:
@@ -152,18 +151,20 @@ def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -
 @pytest.mark.parametrize("array", [[np.nan], [np.inf], ["x"], [1j], np.zeros(3, "M8[s]")])
 def test_arrays_hold_finite_numbers(array: Any) -> None:
     store = make_store([])
-    put_arrays(store, {"w": np.array(array)})
+    store.put_arrays({"w": np.array(array)})
+    store.drop_cache()
     with pytest.raises(SpamnbError, match="array w in table meta is not an array of finite numbers"):
-        read_arrays(store)
+        store.own.arrays.keys()
 
 
 @pytest.mark.parametrize("shape", ["3", "[-1]", "[4]", "[true, 3]", "[1.0, 3]", '["3"]', "[[3]]", "[3], 1", '[3]], ["'])
 def test_arrays_have_the_shape_that_is_said(shape: str) -> None:
     store = make_store([])
-    put_arrays(store, {"w": np.arange(3)})
+    store.put_arrays({"w": np.arange(3)})
     store.execute("UPDATE meta SET value = ? WHERE content NOT NULL", (f'["<i8", {shape}]',))
+    store.drop_cache()
     with pytest.raises(SpamnbError, match=r"w in table meta|value in table meta"):
-        read_arrays(store)
+        store.own.arrays.keys()
 
 
 @pytest.mark.parametrize(

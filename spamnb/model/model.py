@@ -1,4 +1,7 @@
-"""Settings, classes and their sums in one state of a model file. A state is immutable: each change makes a new one."""
+"""What a model knows besides its tokens and messages: settings, and the sums of its classes. It is small.
+
+A model is immutable: each change makes a new one. The store reads and writes it (store/classes.py).
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,7 @@ from spamnb.model.calibration import fit as fit_calibration
 from spamnb.model.class_counts import ClassTotals
 from spamnb.model.decision import ARRIVED, TYPICALITY_BINS
 from spamnb.settings import BAYES_MODELS
-from spamnb.store.cells import MAX_COUNT
-from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
 
-MAX_CLASSES = 900  # of a model, because each token in memory has three figures for each class
-MAX_META = 1000  # settings and single figures
-MAX_META_CHARACTERS = 1 << 22  # of one of them: training from a pattern of a shell has named thousands of sources
 SIZE = "vocabulary_size"  # in table meta, the number of tokens
 NOISE = "label_noise"  # in table meta, the share of wrong labels
 SHARED = "shared_model"  # in table meta of a user's file, the path of the model that the file adds to
@@ -37,12 +35,11 @@ SHARE_HALVED, STARTER_SCORES = 100, 100
 MIN_OWN = 5  # lessons of each class, before headers and structure count that the starter does not have
 MAX_LESSONS = 10_000  # from here on the share of the starter does not fall, so that no sum is too large
 NO_TYPICALITY = np.zeros(1 + TYPICALITY_BINS, HISTOGRAM)  # of a class
-_MAX_PARAMETER = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
 
 
 @dataclass(frozen=True)
-class State:
-    """The settings and sums of a file without its tokens and messages; classes are in the order of their numbers."""
+class Model:
+    """The settings and sums of a model; classes are in the order of their numbers."""
 
     meta: dict[str, Any]
     class_ids: dict[str, int]
@@ -51,46 +48,18 @@ class State:
     typicality: np.ndarray  # (C, 1 + TYPICALITY_BINS) known mail (model/decision.py)
     curves: np.ndarray | None  # (C, 3) slope, intercept and knee as written; None after a change
     lesson_weight: int = 1  # messages as which each lesson counts; more in a user's file with a shared model
-    cache: dict[str, Any] = field(default_factory=dict)  # arrays that were read in this state
-
-    @classmethod
-    def read(cls, database: Database) -> State:
-        """Read the tables meta and classes."""
-        select = "SELECT key, CASE WHEN length(value) <= ? THEN value END FROM meta WHERE content IS NULL LIMIT ?"
-        rows = checked_rows("meta", database.execute(select, (MAX_META_CHARACTERS, MAX_META + 1)), key=str)
-        if too_long := [key for key, value in rows if value is None]:
-            raise Damaged(f"{too_long[0]} in table meta is too long, or missing")
-        if len(rows) > MAX_META:
-            raise Damaged(f"table meta has more than {MAX_META} rows")
-        meta = {key: parse_json("meta", key, value) for key, value in rows}
-        columns = "name, id, calibration, typicality, documents, document_counts, occurrences, slope, intercept, knee"
-        classes = checked_rows(
-            "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
-            id=int_up_to(MAX_CLASSES - 1), calibration=bytes, typicality=bytes, documents=int_up_to(MAX_COUNT),
-            document_counts=int_up_to(MAX_SUM), occurrences=int_up_to(MAX_SUM), slope=_is_parameter,
-            intercept=_is_parameter, knee=_is_knee,
-        )  # fmt: skip
-        if [row[1] for row in classes] != list(range(len(classes))):
-            raise Damaged("numbers in table classes that are not in order")
-        size, noise = meta.get(SIZE, -1), meta.get(NOISE, -1)
-        if not int_up_to(MAX_COUNT)(size):
-            raise Damaged(f"{SIZE} in table meta: {size!r}")
-        if not (type(noise) is float and 0 <= noise < 1):
-            raise Damaged(f"{NOISE} in table meta: {noise!a:.40}")
-        sums = np.array([row[4:7] for row in classes], np.int64).reshape(-1, 3)
-        documents, document_counts, occurrences = sums.T
-        if (document_counts > documents * float(size)).any() or (document_counts > occurrences).any():
-            raise Damaged("figures in table classes that do not fit together")
-        curves = np.array([row[7:] for row in classes]).reshape(-1, 3)
-        histogram = _parse_histograms([row[2] for row in classes])
-        typicality = _parse_typicality([row[3] for row in classes])
-        return cls(meta, {row[0]: row[1] for row in classes}, sums, histogram, typicality, curves)
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)  # parameters that are not sums of tokens, by name
 
     @cached_property
     def nonempty_classes(self) -> np.ndarray:
         """The numbers of the classes with messages, in the order of the class names."""
         names = sorted(name for name, number in self.class_ids.items() if self.sums[number, 0])
         return np.array([self.class_ids[name] for name in names], np.intp)
+
+    @property
+    def known_typicality(self) -> np.ndarray:
+        """The known mail (model/decision.py) of the classes with messages, in the order of their names."""
+        return self.typicality[self.nonempty_classes]
 
     @property
     def has_vectors(self) -> bool:
@@ -120,28 +89,28 @@ class State:
         if not all(np.allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-3) for a, b in pairs):
             raise Damaged("curves in table classes that do not fit its histograms")
 
-    def with_class(self, name: str) -> State:
-        """Return the state with one more class, which is empty."""
-        return State(
-            self.meta,
-            {**self.class_ids, name: len(self.class_ids)},
-            np.concatenate([self.sums, np.zeros((1, 3), np.int64)]),
-            np.concatenate([self.histogram, np.zeros((1, 2, BINS), HISTOGRAM)]),
-            np.concatenate([self.typicality, NO_TYPICALITY[None]]),
-            None,
+    def with_class(self, name: str) -> Model:
+        """Return the model with one more class, which is empty."""
+        return replace(
+            self,
+            class_ids={**self.class_ids, name: len(self.class_ids)},
+            sums=np.concatenate([self.sums, np.zeros((1, 3), np.int64)]),
+            histogram=np.concatenate([self.histogram, np.zeros((1, 2, BINS), HISTOGRAM)]),
+            typicality=np.concatenate([self.typicality, NO_TYPICALITY[None]]),
+            curves=None,
         )
 
-    def with_sums(self, number: int, change: tuple[int, int, int], new_tokens: int) -> State:
-        """Return the state after a change of a class's sums, and of the number of tokens."""
+    def with_sums(self, number: int, change: tuple[int, int, int], new_tokens: int) -> Model:
+        """Return the model after a change of a class's sums, and of the number of tokens."""
         sums = self.sums.copy()
         sums[number] += change
         meta = {**self.meta, SIZE: self.meta[SIZE] + new_tokens} if new_tokens else self.meta
-        return State(meta, self.class_ids, sums, self.histogram, self.typicality, None)
+        return replace(self, meta=meta, sums=sums, curves=None)
 
     def with_scores(
         self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, judged: bool
-    ) -> State:
-        """Return the state with a scored message added to the sums of scored messages, or subtracted, by class.
+    ) -> Model:
+        """Return the model with a scored message added to the sums of scored messages, or subtracted, by class.
 
         A message of training may be subtracted with another score than it was added with, so a bin can be below 0.
         """
@@ -150,20 +119,20 @@ class State:
             histogram[self.class_ids[name], int(name != label), bin_] += sign
         for name, bin_ in typicality.items():
             sums[self.class_ids[name], [0, 1 + bin_]] += sign * (ARRIVED if judged else 1), sign
-        return State(self.meta, self.class_ids, self.sums, histogram, sums, None)
+        return replace(self, histogram=histogram, typicality=sums, curves=None)
 
     @property
     def is_starter(self) -> bool:
         """Whether this is a starter, a model of public mail."""
         return bool(self.meta.get(STARTER))
 
-    def weigh_lessons(self, own: State) -> int:
+    def weigh_lessons(self, own: Model) -> int:
         """Return the weight, in messages, of each lesson of the file ``own`` that adds to this one."""
         n_lessons = min(int(own.sums[:, 0].sum()), MAX_LESSONS) if self.is_starter else 0
         growth = 1 + n_lessons / SHARE_HALVED
         return max(1, int(self.sums[:, 0].sum() * growth) // SHARED_LESSONS)
 
-    def is_one_sided(self, shared: State) -> bool:
+    def is_one_sided(self, shared: Model) -> bool:
         """Return whether the shared model is a starter, and this file has fewer than MIN_OWN messages of a class of it.
 
         Headers and structure that only this file has then say whose mailbox it is, and not what spam is.
@@ -171,8 +140,8 @@ class State:
         own = {name: int(self.sums[number, 0]) for name, number in self.class_ids.items()}
         return shared.is_starter and any(own.get(name, 0) < MIN_OWN for name in shared.totals.classes)
 
-    def plus(self, shared: State) -> State:
-        """Return the sum of this state and the shared model's. Settings that this file lacks are the shared model's.
+    def plus(self, shared: Model) -> Model:
+        """Return the sum of this model and the shared model's. Settings that this file lacks are the shared model's.
 
         The curves are the shared model's. Beside a starter, or if the file has other classes, new curves are fitted to
         the scores of both. A token in both files counts twice in the number of tokens, because an exact number needs a
@@ -192,7 +161,7 @@ class State:
         typicality[numbers] += factors * self.typicality  # the weight makes no more messages seen
         size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
         meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}
-        combined = State(meta, extended.class_ids, sums, histogram, typicality, None, weight)
+        combined = Model(meta, extended.class_ids, sums, histogram, typicality, None, weight)
         if combined.totals.classes != shared.totals.classes:
             return combined
         if not shared.is_starter:
@@ -210,18 +179,6 @@ class State:
         curves[self.nonempty_classes] = np.stack(self.calibration[:3], axis=1)
         return curves
 
-    def write(self, database: Database) -> None:
-        """Write the classes' sums and curves, and the number of tokens."""
-        blobs = [[each.tobytes() for each in sums.astype(HISTOGRAM)] for sums in (self.histogram, self.typicality)]
-        rows = zip(self.sums.tolist(), *blobs, self.fitted_curves.tolist())
-        database.executemany(
-            "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, typicality = ?,"
-            " slope = ?, intercept = ?, knee = ? WHERE id = ?",
-            [(*sums, *blobs_of_class, *curve, c) for c, (sums, *blobs_of_class, curve) in enumerate(rows)],
-        )
-        figures = ((repr(self.meta[SIZE]), SIZE), (repr(float(self.calibration.noise)), NOISE))
-        database.executemany("UPDATE meta SET value = ? WHERE key = ?", figures)
-
 
 def thin(histogram: np.ndarray, messages: int) -> np.ndarray:
     """Return a histogram (C, ., bins) with at most this number of messages of each class on average.
@@ -232,33 +189,3 @@ def thin(histogram: np.ndarray, messages: int) -> np.ndarray:
     sums = np.cumsum(histogram, axis=2)
     share = min(1.0, messages * len(histogram) / max(int(sums[:, 0, -1].sum()), 1))
     return np.diff(np.floor(sums * share + 0.5).astype(np.int64), axis=2, prepend=0)
-
-
-def _is_parameter(value: Any) -> bool:
-    """Return whether a value can be a slope or an intercept."""
-    return type(value) is float and abs(value) < _MAX_PARAMETER
-
-
-def _is_knee(value: Any) -> bool:
-    """Return whether a value can be a knee. It is at least 1 nat, and 1 for infinitely many messages."""
-    return _is_parameter(value) and value >= 1
-
-
-def _parse_typicality(blobs: list[bytes]) -> np.ndarray:
-    """Return the known mail of the classes, (C, 1 + TYPICALITY_BINS)."""
-    if any(len(blob) != NO_TYPICALITY.nbytes for blob in blobs):
-        raise Damaged("truncated typicality in table classes")
-    sums = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, len(NO_TYPICALITY)).copy()
-    if (np.abs(sums) > MAX_COUNT).any():
-        raise Damaged("sums of typicality in table classes that are too large")
-    return sums
-
-
-def _parse_histograms(blobs: list[bytes]) -> np.ndarray:
-    """Return the histograms of the classes, (C, 2, BINS)."""
-    if any(len(blob) != 2 * BINS * HISTOGRAM.itemsize for blob in blobs):
-        raise Damaged("truncated calibration in table classes")
-    histograms = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
-    if (np.abs(histograms) > MAX_COUNT).any():
-        raise Damaged("counts in the calibration of table classes that are too large")
-    return histograms

@@ -1,0 +1,96 @@
+"""Tables ``meta`` and ``classes``, as a ``Model``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spamnb.core.curve import BINS
+from spamnb.errors import Damaged
+from spamnb.model.model import HISTOGRAM, NO_TYPICALITY, NOISE, SIZE, Model
+from spamnb.store.arrays import read_arrays
+from spamnb.store.cells import MAX_COUNT
+from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
+
+MAX_CLASSES = 900  # of a model, because each token in memory has three figures for each class
+MAX_META = 1000  # settings and single figures
+MAX_META_CHARACTERS = 1 << 22  # of one of them: training from a pattern of a shell has named thousands of sources
+_MAX_PARAMETER = 1e9  # of a slope, an intercept or a knee: only a damaged file has larger ones
+
+
+def read_model(database: Database) -> Model:
+    """Read the tables meta and classes."""
+    select = "SELECT key, CASE WHEN length(value) <= ? THEN value END FROM meta WHERE content IS NULL LIMIT ?"
+    rows = checked_rows("meta", database.execute(select, (MAX_META_CHARACTERS, MAX_META + 1)), key=str)
+    if too_long := [key for key, value in rows if value is None]:
+        raise Damaged(f"{too_long[0]} in table meta is too long, or missing")
+    if len(rows) > MAX_META:
+        raise Damaged(f"table meta has more than {MAX_META} rows")
+    meta = {key: parse_json("meta", key, value) for key, value in rows}
+    columns = "name, id, calibration, typicality, documents, document_counts, occurrences, slope, intercept, knee"
+    classes = checked_rows(
+        "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
+        id=int_up_to(MAX_CLASSES - 1), calibration=bytes, typicality=bytes, documents=int_up_to(MAX_COUNT),
+        document_counts=int_up_to(MAX_SUM), occurrences=int_up_to(MAX_SUM), slope=_is_parameter,
+        intercept=_is_parameter, knee=_is_knee,
+    )  # fmt: skip
+    if [row[1] for row in classes] != list(range(len(classes))):
+        raise Damaged("numbers in table classes that are not in order")
+    size, noise = meta.get(SIZE, -1), meta.get(NOISE, -1)
+    if not int_up_to(MAX_COUNT)(size):
+        raise Damaged(f"{SIZE} in table meta: {size!r}")
+    if not (type(noise) is float and 0 <= noise < 1):
+        raise Damaged(f"{NOISE} in table meta: {noise!a:.40}")
+    sums = np.array([row[4:7] for row in classes], np.int64).reshape(-1, 3)
+    documents, document_counts, occurrences = sums.T
+    if (document_counts > documents * float(size)).any() or (document_counts > occurrences).any():
+        raise Damaged("figures in table classes that do not fit together")
+    curves = np.array([row[7:] for row in classes]).reshape(-1, 3)
+    histogram = _parse_histograms([row[2] for row in classes])
+    typicality = _parse_typicality([row[3] for row in classes])
+    class_ids = {row[0]: row[1] for row in classes}
+    return Model(meta, class_ids, sums, histogram, typicality, curves, arrays=read_arrays(database))
+
+
+def write_model(database: Database, model: Model) -> None:
+    """Write the classes' sums and curves, and the number of tokens."""
+    blobs = [[each.tobytes() for each in sums.astype(HISTOGRAM)] for sums in (model.histogram, model.typicality)]
+    rows = zip(model.sums.tolist(), *blobs, model.fitted_curves.tolist())
+    database.executemany(
+        "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, typicality = ?,"
+        " slope = ?, intercept = ?, knee = ? WHERE id = ?",
+        [(*sums, *blobs_of_class, *curve, c) for c, (sums, *blobs_of_class, curve) in enumerate(rows)],
+    )
+    figures = ((repr(model.meta[SIZE]), SIZE), (repr(float(model.calibration.noise)), NOISE))
+    database.executemany("UPDATE meta SET value = ? WHERE key = ?", figures)
+
+
+def _is_parameter(value: Any) -> bool:
+    """Return whether a value can be a slope or an intercept."""
+    return type(value) is float and abs(value) < _MAX_PARAMETER
+
+
+def _is_knee(value: Any) -> bool:
+    """Return whether a value can be a knee. It is at least 1 nat, and 1 for infinitely many messages."""
+    return _is_parameter(value) and value >= 1
+
+
+def _parse_typicality(blobs: list[bytes]) -> np.ndarray:
+    """Return the known mail of the classes, (C, 1 + TYPICALITY_BINS)."""
+    if any(len(blob) != NO_TYPICALITY.nbytes for blob in blobs):
+        raise Damaged("truncated typicality in table classes")
+    sums = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, len(NO_TYPICALITY)).copy()
+    if (np.abs(sums) > MAX_COUNT).any():
+        raise Damaged("sums of typicality in table classes that are too large")
+    return sums
+
+
+def _parse_histograms(blobs: list[bytes]) -> np.ndarray:
+    """Return the histograms of the classes, (C, 2, BINS)."""
+    if any(len(blob) != 2 * BINS * HISTOGRAM.itemsize for blob in blobs):
+        raise Damaged("truncated calibration in table classes")
+    histograms = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
+    if (np.abs(histograms) > MAX_COUNT).any():
+        raise Damaged("counts in the calibration of table classes that are too large")
+    return histograms
