@@ -34,7 +34,7 @@ from spamnb import (
 from spamnb.api.vectorizer import MailVectorizer
 from spamnb.engines.counting import count_parallel
 from spamnb.filter import Classifier
-from spamnb.learners.embeddings import fit_embedding
+from spamnb.model.embeddings import fit_embedding
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries

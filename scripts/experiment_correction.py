@@ -32,7 +32,7 @@ from spamnb.evaluation.metrics import (
 )
 from spamnb.evaluation.protocols import Mail, evaluate_positions, make_mail
 from spamnb.evaluation.result import Result, make_result
-from spamnb.learners import corrected
+from spamnb.model import corrected
 from spamnb.settings import Settings
 from spamnb.sources.spec import find_labelled_entries
 

@@ -17,12 +17,11 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from spamnb.errors import SpamnbError, check_type
-from spamnb.learners import learner_for
-from spamnb.learners.learner import NewMessage
 from spamnb.model.calibration import bins_by_class
 from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, bin_typicality, describe_doubt, doubt_verdicts, is_typical
 from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
+from spamnb.model.learner import NewMessage, learner_for
 from spamnb.model.pooling import towards_prior
 from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts

@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.learners import learner_for
-from spamnb.learners.learner import CorrectionFit, Fit, Learner, NewestScores
 from spamnb.model import calibration
 from spamnb.model.class_counts import inverse_index
 from spamnb.model.correction import add_first_class
 from spamnb.model.decision import Loss, doubt_verdicts, is_typical
 from spamnb.model.delta import MessageRecord
+from spamnb.model.learner import CorrectionFit, Fit, Learner, NewestScores, learner_for
 from spamnb.model.new_senders import NewSenders, assign_senders
 from spamnb.model.newest import NoNewest, select_newest
 from spamnb.model.training_set import TrainingSet

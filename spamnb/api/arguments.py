@@ -61,7 +61,7 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
     settings = Settings(**{name: value for name, value in values.items() if value is not None})
     Reader(settings)  # raises SpamnbError for a stemmer that does not exist
     if settings.embedding is not None:
-        from spamnb.learners.embeddings import parse_embedding
+        from spamnb.model.embeddings import parse_embedding
 
         parse_embedding(settings.embedding)
     return settings

@@ -9,7 +9,7 @@ from mail import mail, make_model, message
 from spamnb import SpamClassifier
 from spamnb.api.explain import explain_message
 from spamnb.filter import Classifier
-from spamnb.learners.corrected import offset_scale
+from spamnb.model.corrected import offset_scale
 from spamnb.reader.message import Reader
 
 

@@ -8,7 +8,7 @@ from mail import count_messages, message
 
 from spamnb.evaluation.protocols import model_of
 from spamnb.filter import Classifier
-from spamnb.learners import learner_for
+from spamnb.model.learner import learner_for
 from spamnb.model.new_senders import N_FOLDS, assign_senders
 from spamnb.reader.rows import NO_SENDER
 from spamnb.settings import Settings

@@ -11,8 +11,8 @@ import pytest
 from mail import count_messages, mail, message, train_file
 
 from spamnb.filter import Classifier
-from spamnb.learners.corrected import PASSES
 from spamnb.model import calibration
+from spamnb.model.corrected import PASSES
 from spamnb.model.decision import Loss, doubt_verdicts, is_typical
 from spamnb.model.newest import NoNewest, mark_newest, select_newest
 from spamnb.reader.message import digest
@@ -55,7 +55,7 @@ def hour_of(raw: bytes) -> int:
 def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     tmp_path: Path, model_type: str, pooling: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spamnb.learners.corrected.PASSES_OF_OLDER", PASSES[0])  # as many as of a model that is kept
+    monkeypatch.setattr("spamnb.model.corrected.PASSES_OF_OLDER", PASSES[0])  # as many as of a model that is kept
     unsure_cost = 0.01 if model_type == "corrected" else 0.4  # so that each is right now and then, and not always
     settings = Settings(model_type=model_type, pooling=pooling, unsure_cost=unsure_cost)
     messages = drifting(300, undated=40)

@@ -11,7 +11,7 @@ from mail import count_messages, make_variations, train_file
 
 from spamnb.evaluation.metrics import doubtful_rows, expected_calibration_error, log_loss, reliability_table
 from spamnb.filter import Classifier
-from spamnb.learners.corrected import Corrected
+from spamnb.model.corrected import Corrected
 from spamnb.model.trust import looks_swapped
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export

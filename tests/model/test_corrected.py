@@ -1,4 +1,4 @@
-"""learners/corrected.py: the solution of the problem, kept as a sum that learns, forgets and merges."""
+"""model/corrected.py: the solution of the problem, kept as a sum that learns, forgets and merges."""
 
 import random
 import re
@@ -14,9 +14,9 @@ from mail import count_messages, export_lines, mail, message, train_file
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
-from spamnb.learners import corrected
-from spamnb.learners.corrected import Corrected, offset_scale
-from spamnb.learners.naive_bayes import NaiveBayes
+from spamnb.model import corrected
+from spamnb.model.bayes_model import NaiveBayes
+from spamnb.model.corrected import Corrected, offset_scale
 from spamnb.reader.message import digest
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.learners.learner import BatchScores, CorrectionFit, Fit, Learner, LeftOut, NewMessage
-from spamnb.learners.naive_bayes import NaiveBayes
+from spamnb.model.bayes_model import NaiveBayes
 from spamnb.model.calibration import label_trust
 from spamnb.model.class_counts import find_sorted
 from spamnb.model.correction import (
@@ -36,6 +35,7 @@ from spamnb.model.correction import (
 )
 from spamnb.model.delta import Delta, HardExample, Lesson, Sums
 from spamnb.model.hard_examples import MAX_NEWEST, is_sampled, sample_size
+from spamnb.model.learner import BatchScores, CorrectionFit, Fit, Learner, LeftOut, NewMessage
 from spamnb.model.model import Model
 from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows

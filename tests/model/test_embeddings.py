@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb.errors import SpamnbError
-from spamnb.learners.embeddings import embed, fit_embedding, parse_embedding
+from spamnb.model.embeddings import embed, fit_embedding, parse_embedding
 
 MAIL = [
     "cheap pills buy cheap pills now",

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.learners.embeddings import embed, fit_embedding
-from spamnb.learners.learner import BatchScores, Fit, Learner
 from spamnb.model import gaussian
 from spamnb.model.class_counts import find_sorted
 from spamnb.model.delta import Lesson, MessageRecord, Sums
+from spamnb.model.embeddings import embed, fit_embedding
 from spamnb.model.gaussian import Gaussians, QuadraticForm
+from spamnb.model.learner import BatchScores, Fit, Learner
 from spamnb.model.model import DENSE_CLASSES, Model
 from spamnb.model.moments import Moments, name_arrays, read_moments
 from spamnb.model.pooling import row_sums

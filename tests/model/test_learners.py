@@ -1,4 +1,4 @@
-"""learners/: models of vectors, and what all kinds of model share."""
+"""model/learner.py: models of vectors, and what all kinds of model share."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from mail import count_messages, mail, message, train_file, without_calibration
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
+from spamnb.model.learner import BatchScores
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import Rows
 from spamnb.settings import MODELS, VECTOR_MODELS, Settings
-from spamnb.model.learner import BatchScores
 from spamnb.store.jsonl import export
 
 
@@ -71,7 +71,6 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
     with Classifier.open(tmp_path / "m") as classifier:
         raw = message("spam", 77)
         classification = classifier.classify(raw)
-        store = classifier.store
         constant = _score(classifier, Rows.of([{}])).scores[0]
         told = sum(evidence.weight for evidence in classification.evidence)
         sign = 1 if classification.probabilities["spam"] > 0.5 else -1

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
-from spamnb.learners.learner import BatchScores, Fit, Learner, LeftOut
 from spamnb.model.class_counts import ClassCounts, ClassTotals
 from spamnb.model.correction import UNIT
 from spamnb.model.delta import Sums
+from spamnb.model.learner import BatchScores, Fit, Learner, LeftOut
 from spamnb.model.model import Model
 from spamnb.model.naive_bayes import all_absent_log_probability
 from spamnb.model.pooling import kept_shares, pooling_parameters

@@ -18,7 +18,7 @@ from spamnb.model.model import Model
 from spamnb.model.softmax import softmax
 from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows
-from spamnb.settings import Settings
+from spamnb.settings import COUNT_MODELS, Settings
 
 if TYPE_CHECKING:  # these imports would slow down the classification of one message
     from spamnb.model.correction import Problem
@@ -207,3 +207,18 @@ class Learner:
     def refit(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> Delta:
         """Return the changes of examples by fitting them again; ``sums`` has their tokens."""
         return Delta()
+
+
+def learner_for(settings: Settings) -> Learner:
+    """Return the learner of these settings, and import its module."""
+    if settings.model_type in COUNT_MODELS:
+        from spamnb.model.bayes_model import NaiveBayes
+
+        return NaiveBayes(settings)
+    if settings.model_type == "corrected":
+        from spamnb.model.corrected import Corrected
+
+        return Corrected(settings)
+    from spamnb.model.embedded_model import EmbeddedModel
+
+    return EmbeddedModel(settings)
