@@ -97,12 +97,12 @@ class Person:
 
 def begin(record: MailboxRecord, position: int = NO_VERDICT) -> list[bytes]:
     """Record moves of all new mail to Junk without moving it, and return the digests of this mail."""
-    into = record.mailbox.junk()
+    into = record.mailbox.locate()
     raws = {new: raw for new, raw in record.mailbox.read(record.new_messages()) if isinstance(raw, bytes)}
-    mark, source, target = record.mailbox.mark(into), *map(record.mailbox.folder_key, (record.mailbox.inbox, into))
+    mark, source = record.mailbox.state(into).mark, record.mailbox.inbox.key
     moves = [
-        Move(source, each.key, identity, digest(raws[each]), target, mark, True, position)
-        for each, identity in record.mailbox.identities([*raws])
+        Move(source, each.key, identity, digest(raws[each]), into.key, mark, True, position)
+        for each, identity in record.mailbox.read([*raws], "identity")
     ]
     with record.ledger.writing():
         record._executemany("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", moves)

@@ -33,11 +33,10 @@ def check_command(name: str) -> None:
     account = get_account(name)
     mailbox = ImapMailbox(account.url.address, account.junk)
     try:
-        junk, folders = mailbox.junk(), mailbox.folders()
+        junk, folders = mailbox.locate(), mailbox.folders()
         width = column_width([junk.name, *(folder.name for folder in folders), *mailbox.odd_names])
         for folder in folders:
-            other_use = "other junk" if folder.role == "junk" else folder.role or "mail"
-            use = "junk" if folder.path == junk.path else other_use
+            use = {"spam": "junk", "junk": "other junk", None: "mail"}.get(folder.role, folder.role)
             try:
                 content = pluralize(mailbox.state(folder).n_messages, "message")
             except Denied as error:
@@ -45,7 +44,7 @@ def check_command(name: str) -> None:
             click.echo(f"{fit_columns(folder.name, width)}  {use:<10}  {content}")
         for odd_name in mailbox.odd_names:
             click.echo(f"{fit_columns(odd_name, width)}  {'left out':<10}  {ODD_NAME}")
-        if not mailbox.exists(junk):
+        if junk not in folders:
             click.echo(f"{fit_columns(junk.name, width)}  {'junk':<10}  does not exist; 'sort' and 'watch' make it")
     finally:
         mailbox.close()

@@ -126,7 +126,7 @@ def tell_old_files() -> None:
 
 def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:
     """Return the folders to which mail is moved, by verdict."""
-    folders = {"spam": record.mailbox.junk()}
+    folders = {"spam": record.mailbox.locate()}
     if target.unsure is not None:
         folders["unsure"] = record.mailbox.locate(target.unsure)
     return folders

@@ -193,8 +193,9 @@ class Watcher:
         if self._is_new:
             self._is_new = False
             mailbox = self._record.mailbox
-            junk, count = mailbox.junk(), pluralize(self._record.count_messages(), "message")
-            missing = "" if self._target.is_account or mailbox.exists(junk) else f"; there is no folder {junk.name} yet"
+            junk, count = mailbox.locate(), pluralize(self._record.count_messages(), "message")
+            exists = self._target.is_account or any(folder.key == junk.key for folder in mailbox.folders())
+            missing = "" if exists else f"; there is no folder {junk.name} yet"
             summary = f"recorded {count}; from now on, mail is learned when you move it into or out of {junk.name}"
             tell(f"{self._target.display_name}: {summary}{missing}")
             self._is_told = True

@@ -102,7 +102,7 @@ class Correction(NamedTuple):
     - ``verdict``: the verdict of the filter; if it is empty, the ledger looks it up
     - ``before``: the class that had learned the message before, or empty
     - ``batch``: an identifier that all messages of one request share
-    - ``moved_from``: the place from which the message was moved when it was taught, or empty
+    - ``moved_from``: the name of the folder from which the message was moved when it was taught, or empty
     - ``at``: the time, in seconds since 1970; 0 for now
     """
 

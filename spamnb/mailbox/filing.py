@@ -128,9 +128,13 @@ class Filing:
         if self._is_checked:
             return
         mailbox, keys, swapped = self.record.mailbox, {message.key for message in new}, set()
-        for folder, name in ((mailbox.inbox, "ham"), (mailbox.junk(), "spam")):
-            listed = mailbox.messages(folder) if mailbox.exists(folder) else []
-            sample = [message for message in listed if folder == mailbox.junk() or message.key not in keys]
+        junk = mailbox.locate().key
+        for folder in mailbox.folders():
+            if folder.key not in (mailbox.inbox.key, junk):
+                continue
+            name = "spam" if folder.key == junk else "ham"
+            listed = mailbox.messages(folder)
+            sample = [message for message in listed if name == "spam" or message.key not in keys]
             raws = [raw for _, raw in mailbox.read(sample[-SWAP_TEST_MESSAGES:]) if isinstance(raw, bytes)]
             results = attempt(partial(self.classifier.classify_all, raws, 0))
             if len(raws) == SWAP_TEST_MESSAGES and not isinstance(results, OSError):
@@ -147,7 +151,7 @@ class Filing:
     def _check_share(self, messages: Sequence[MailboxMessage], folders: Mapping[str, Folder]) -> None:
         """Raise SpamnbError if more than half of the mailbox's mail would be moved."""
         mailbox = self.record.mailbox
-        total = mailbox.count()
+        total = sum(len(mailbox.messages(folder)) for folder in mailbox.folders())
         n_moved, n_unchecked, limit = 0, len(messages), max(MAX_UNCHECKED_MOVES, total // 2)
         for _, raw in mailbox.read(messages) if n_unchecked > limit else ():
             n_unchecked -= 1

@@ -12,18 +12,18 @@ import os
 import re
 import time
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.interface import Arrivals, Move, wait_readable
-from spamnb.shown_text import escape
+from spamnb.mailbox import interface
+from spamnb.mailbox.interface import Arrivals, Move, Part, wait_readable
 from spamnb.sources.accounts import find_account, parse_url
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_reading import FIELD_BATCH, INBOX, ImapReader, State, Uid
-from spamnb.sources.mailbox import Folder, MailboxMessage
+from spamnb.sources.mailbox import SPAM, Folder, MailboxMessage
 
 # The first 512 bytes of these fields, which contain the first Received field.
 _IDENTITY_FIELDS = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
@@ -48,73 +48,67 @@ class ImapMailbox(ImapReader):
         self.inbox = INBOX
         self._junk = junk
 
-    def junk(self) -> Folder:
-        return self.locate(self._junk)
+    def folders(self, fresh: bool = False) -> list[Folder]:
+        listed = super().folders(fresh)
+        junk = super().locate(self._junk)
+        return [self._with_role(folder, junk) for folder in listed]
 
-    def exists(self, folder: Folder) -> bool:
-        return any(other.path == folder.path for other in self.folders())
+    def locate(self, name: str | None = None) -> Folder:
+        junk = super().locate(self._junk)
+        return self._with_role(junk if name is None else super().locate(name), junk)
 
-    def make_folder(self, folder: Folder) -> None:
-        if not self.exists(folder):
-            with self.connected(f"{folder.name}: cannot be made", _MOVE_SECONDS) as client:
-                client.create_folder(folder.path)
-                client.subscribe_folder(folder.path)
-            self.forget_folders()
+    def _with_role(self, folder: Folder, junk: Folder) -> Folder:
+        is_within = (folder.path + self.separator).startswith(junk.path + self.separator)
+        return folder._replace(role=SPAM) if is_within else folder
 
-    def is_within(self, folder: Folder, parent: Folder) -> bool:
-        return folder.path == parent.path or folder.path.startswith(parent.path + self.separator)
+    def _exists(self, folder: Folder) -> bool:
+        return folder.role == "inbox" or any(other.path == folder.path for other in self.folders())
 
-    def folder_key(self, folder: Folder) -> str:
-        return folder.path
+    def state(self, folder: Folder) -> State:
+        return super().state(folder) if self._exists(folder) else State(0, 1, 0)
 
-    def mark(self, folder: Folder) -> str:
-        return _format_mark(self.state(folder))
-
-    def count(self) -> int:
-        return sum(self.state(folder).n_messages for folder in self.folders())
-
-    def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
+    def messages(self, folder: Folder, keys: Sequence[str] | None = None) -> list[MailboxMessage]:
+        if keys is None:
+            return self.search(folder)
         validity = self.open_folder(folder).validity
         uids = [Uid(*map(int, key.split("."))) for key in keys]
         return list(self.sizes([self.make_message(folder, uid) for uid in uids if uid.validity == validity]))
 
     def lookup(self, path: str, message_id: str) -> list[MailboxMessage]:
         """Return the newest messages with this Message-ID, or any newest messages if it cannot be searched."""
-        folder = self.find_folder(path)
-        if not self.exists(folder):
+        name = unquote(path.partition("://")[2].partition("/")[2])
+        folder = next((folder for folder in (self.inbox, *self.folders()) if folder.path == name), None)
+        if folder is None:
             return []
         is_plain = message_id and message_id.isascii() and message_id.isprintable()
-        messages = self.messages(folder, criteria=["HEADER", "Message-ID", message_id] if is_plain else [])
+        messages = self.search(folder, criteria=["HEADER", "Message-ID", message_id] if is_plain else [])
         return messages[: -_MAX_LOOKUP - 1 : -1]
 
-    def headers(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        for message, header in self.fetch_items(messages, _HEADER, b"BODY[HEADER", FIELD_BATCH):
-            if isinstance(header, bytes):
-                yield message, header
-
-    def identities(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Yield digests of header fields.
+    def read(
+        self, messages: Sequence[MailboxMessage], part: Part = "whole"
+    ) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Yield messages. An identity is a digest of header fields.
 
         A message in the inbox with the identity of a message in Junk counts as moved by the person, and is learned as
         good mail. No sender can forge this identity, because the person's server writes the first Received field.
         """
-        for message, fields in self.fetch_items(messages, _IDENTITY_FIELDS, b"BODY[HEADER", FIELD_BATCH):
-            if isinstance(fields, bytes):
+        if part == "whole":
+            yield from super().read(messages)
+            return
+        item = _HEADER if part == "header" else _IDENTITY_FIELDS
+        for message, fields in self.fetch_items(messages, item, b"BODY[HEADER", FIELD_BATCH):
+            if isinstance(fields, bytes) and part == "header":
+                yield message, fields
+            elif isinstance(fields, bytes):
                 content = fields.replace(b"\r\n", b"\n")
                 yield message, blake2b(content, digest_size=16, usedforsecurity=False).digest()
 
-    def list_new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """Return the inbox's ``waiting`` messages and its unseen messages after ``mark``; and its present mark."""
-        earlier = self.find(self.inbox, waiting)
-        unseen = self.messages(self.inbox, _first_uid(mark, self.open_folder(self.inbox)), ["UNSEEN"])
-        return list(dict.fromkeys([*earlier, *unseen])), _format_mark(self.open_folder(self.inbox))
-
-    def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
+    def arrivals(self, folder: Folder, mark: str, n_recorded: int = 0, *, unseen: bool = False) -> Arrivals:
         state = self.open_folder(folder)
         first_uid = _first_uid(mark, state)
         is_complete = first_uid == 1 or n_recorded - state.n_messages > max(_MAX_MISSING, n_recorded // 10)
-        messages = self.messages(folder, 1 if is_complete else first_uid)
-        return Arrivals(messages, _format_mark(self.open_folder(folder)), is_complete)
+        messages = self.search(folder, 1 if is_complete else first_uid, ["UNSEEN"] * unseen)
+        return Arrivals(messages, self.open_folder(folder).mark, is_complete)
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
@@ -126,6 +120,11 @@ class ImapMailbox(ImapReader):
         """
         if not messages:
             return {}
+        if not self._exists(into):
+            with self.connected(f"{into.name}: cannot be made", _MOVE_SECONDS) as client:
+                client.create_folder(into.path)
+                client.subscribe_folder(into.path)
+            self.folders(fresh=True)
         if not self.retry(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS")):
             raise SpamnbError(f"{self.display_name}: the server has neither MOVE nor UIDPLUS, so mail cannot be moved")
         with self.connected(seconds=_MOVE_SECONDS) as client:
@@ -147,9 +146,10 @@ class ImapMailbox(ImapReader):
         groups: dict[tuple[str, str, bytes], list[Move]] = defaultdict(list)
         for move in moves:
             groups[move.folder, move.target, move.identity].append(move)
+        folders = {folder.key: folder for folder in (*self.folders(fresh=True), self.inbox)}
         for (source, target, identity), group in groups.items():
-            copies = self._find_copies(Folder(target, target), identity, [move.mark for move in group])
-            originals = {move: self._find_original(Folder(source, source), move) for move in group}
+            copies = self._find_copies(folders.get(target), identity, [move.mark for move in group])
+            originals = {move: self._find_original(folders.get(source), move) for move in group}
             # One copy belongs to each original that is gone, the other copies to originals that are not.
             n_copies = len(copies) - sum(message is None for message in originals.values())
             for move, message in originals.items():
@@ -163,19 +163,20 @@ class ImapMailbox(ImapReader):
                 else:
                     yield move, None
 
-    def _find_copies(self, folder: Folder, identity: bytes, marks: Sequence[str]) -> list[MailboxMessage]:
+    def _find_copies(self, folder: Folder | None, identity: bytes, marks: Sequence[str]) -> list[MailboxMessage]:
         """Return the messages with this identity that came into a folder since the earliest of the marks."""
-        self.forget_folders()
-        if not self.exists(folder):
+        if folder is None:
             return []
         first_uid = min(_first_uid(mark, self.open_folder(folder)) for mark in marks)
-        messages = self.messages(folder, first_uid)
-        return [message for message, other in self.identities(messages) if other == identity]
+        messages = self.search(folder, first_uid)
+        return [message for message, other in self.read(messages, "identity") if other == identity]
 
-    def _find_original(self, folder: Folder, move: Move) -> MailboxMessage | None:
+    def _find_original(self, folder: Folder | None, move: Move) -> MailboxMessage | None:
         """Return the message of a move if it is still in its folder."""
+        if folder is None:
+            return None
         if move.key.split(".")[0] == str(self.open_folder(folder).validity):
-            messages = self.find(folder, [move.key])
+            messages = self.messages(folder, [move.key])
         else:  # the folder was renumbered, so the message has another UID
             messages = self._find_copies(folder, move.identity, [""])[-1:]
         return next(iter(messages), None)
@@ -200,11 +201,7 @@ class ImapMailbox(ImapReader):
         """Return the URL of the message's folder (RFC 5092), because few servers report the UID of a moved message."""
         return f"{self.address}/{quote(folder.path, safe='/')}"
 
-    def find_folder(self, path: str) -> Folder:
-        name = unquote(path.partition("://")[2].partition("/")[2])
-        return self.inbox if name.upper() == "INBOX" else Folder(escape(name), name)
-
-    def wait(self, state: Hashable, seconds: float, stop: int) -> None:
+    def wait(self, state: interface.State | None, seconds: float, stop: int) -> None:
         """Wait for changes, and return at once if messages have arrived since ``state``.
 
         A server without IDLE announces nothing, so this takes all of ``seconds``.
@@ -234,10 +231,6 @@ class ImapMailbox(ImapReader):
 def _has_changes(responses: Iterable[tuple]) -> bool:
     """Return whether the server announced that mail came or was removed."""
     return any(len(response) > 1 and response[1] in _CHANGES for response in responses)
-
-
-def _format_mark(state: State) -> str:
-    return f"{state.validity}.{max(state.next_uid - 1, 0)}"
 
 
 def _first_uid(mark: str, state: State) -> int:

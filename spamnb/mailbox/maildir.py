@@ -12,19 +12,20 @@ import os
 import re
 import socket
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.interface import Arrivals, Move, wait_readable
+from spamnb.mailbox.interface import Arrivals, Move, Part, State, wait_readable
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
 from spamnb.sources.entries import attempt, check_link, read_file
 from spamnb.sources.folders import is_maildir
-from spamnb.sources.mailbox import Folder, MailboxMessage, decode_name, encode_name, folder_role
+from spamnb.sources.mailbox import SPAM, Folder, MailboxMessage, decode_name, encode_name, folder_role
 from spamnb.store.database import sql_text
 
 _MIN_AGE = 2.0  # seconds: until its time stamp is older, a directory may change again and keep the time stamp
@@ -34,6 +35,13 @@ _SIZES = re.compile(r",[SW]=[0-9]+(?=[,:]|$)")  # in a message's file name
 _KEYWORDS = re.compile("[a-z]")  # among the flags in a message's file name
 
 
+class _State(NamedTuple):
+    """The times at which the directories of a folder changed, and now if one changed in the last seconds."""
+
+    times: tuple[float, ...]
+    mark: str = ""  # `MaildirMailbox.arrivals` always lists the whole folder
+
+
 class MaildirMailbox:
     """A Maildir and its folders. If Junk is beside the Maildir, all folders beside the two belong to the mailbox."""
 
@@ -41,59 +49,70 @@ class MaildirMailbox:
         self.path, self.display_name, self.address = path, escape(str(path)), str(path.absolute())
         _check_is_maildir(path, self.display_name)
         self.lock_path = path / "spamnb-places.lock"
-        self.inbox = Folder("INBOX", path, "inbox")
+        self.inbox = Folder("INBOX", path, "inbox", ".")
         self._junk = junk
-        self.junk()  # raises SpamnbError for a wrong name
+        self.locate()  # raises SpamnbError for a wrong name
         self._by_key: dict[Path, dict[str, MailboxMessage]] = {}  # of each folder, at its last listing
 
-    def folders(self) -> list[Folder]:
-        paths = list_mailbox_folders(self.path, self.junk().path)
-        return [self.inbox, *(self._folder(path) for path in paths if path != self.path)]
+    def folders(self, fresh: bool = False) -> list[Folder]:
+        """Return the folders that the file system has now."""
+        junk = self._junk_path()
+        paths = list_mailbox_folders(self.path, junk)
+        return [self.inbox, *(self._folder(path, junk) for path in paths if path != self.path)]
 
-    def forget_folders(self) -> None:
-        """Do nothing, because each call of `folders` reads the file system."""
+    def _folder(self, path: Path, junk: Path | None = None) -> Folder:
+        """Return the folder at a path. Its role is SPAM if it is ``junk`` or in it, in Maildir++ or a nested layout."""
+        key = sql_text(os.path.relpath(path, self.path))
+        name = decode_name(key if key.startswith("..") else key.removeprefix("."))
+        role = folder_role(name.replace(os.sep, ".").rpartition(".")[2])
+        if junk is not None:
+            real_path, real_junk = str(path.resolve()), str(junk.resolve())
+            role = SPAM if f"{real_path}/".startswith((f"{real_junk}/", f"{real_junk}.")) else role
+        return Folder(escape(name), path, role, key)
 
-    def _folder(self, path: Path) -> Folder:
-        name = os.path.relpath(path, self.path)
-        return _folder_of_name(name if name.startswith("..") else name.removeprefix("."), path)
+    def locate(self, name: str | None = None) -> Folder:
+        junk = self._junk_path()
+        return self._folder(junk if name is None else locate_folder(self.path, name), junk)
 
-    def locate(self, name: str) -> Folder:
-        return _folder_of_name(name, locate_folder(self.path, name))
-
-    def junk(self) -> Folder:
+    def _junk_path(self) -> Path:
         """Return the folder of spam: the person's choice, a folder that is called junk in any language, or Junk."""
         if self._junk is not None:
-            return self.locate(self._junk)
+            return locate_folder(self.path, self._junk)
         folders = [self._folder(path) for path in list_folders(self.path)[1:]]
         if candidates := [folder for folder in folders if folder.role == "junk"]:
-            return min(candidates, key=lambda folder: (folder.name.count("."), folder.name != "Junk", folder.name))
-        junk = self.locate("Junk")
+            return min(candidates, key=lambda folder: (folder.name.count("."), folder.name != "Junk", folder.name)).path
+        junk = locate_folder(self.path, "Junk")
         for path in [] if folders else _maildirs_in(self.path.resolve().parent):
             if folder_role(path.name.removeprefix(".")) == "junk":
                 problem = f"its folder of spam may be the one beside it; if so, write --junk ../{escape(path.name)}"
                 raise SpamnbError(f"{self.display_name}: {problem}")
         return junk
 
-    def exists(self, folder: Folder) -> bool:
-        return folder.path.is_dir()
+    def state(self, folder: Folder) -> _State:
+        times = []
+        for part in ("new", "cur"):
+            with suppress(FileNotFoundError):
+                times.append((folder.path / part).stat().st_mtime)
+        now = time.time()
+        is_certain = all(now - changed_at > _MIN_AGE for changed_at in times)
+        return _State(tuple(times) if is_certain else (*times, now))
 
-    def make_folder(self, folder: Folder) -> None:
-        if not self.exists(folder) and folder.path.parent == self.path:
-            subscribe(self.path, folder.path.name.removeprefix("."))
-        make_folder(folder.path)
+    def messages(self, folder: Folder, keys: Sequence[str] | None = None) -> list[MailboxMessage]:
+        if keys is None:
+            return self._files(folder)
+        by_key = self._by_key.get(folder.path, {})
+        if not all(key in by_key and by_key[key].location.exists() for key in keys):
+            by_key = self._list(folder)
+        return [by_key[key] for key in keys if key in by_key]
 
-    def is_within(self, folder: Folder, parent: Folder) -> bool:
-        """Return whether a folder is ``parent`` or below it, in Maildir++ or a nested layout."""
-        path, parent_path = str(folder.path.resolve()), str(parent.path.resolve())
-        return path == parent_path or path.startswith((parent_path + ".", parent_path + os.sep))
+    def _list(self, folder: Folder) -> dict[str, MailboxMessage]:
+        self._by_key[folder.path] = {message.key: message for message in self._files(folder)}
+        return self._by_key[folder.path]
 
-    def folder_key(self, folder: Folder) -> str:
-        return sql_text(os.path.relpath(folder.path, self.path))
-
-    def messages(self, folder: Folder, beginning: str = "") -> list[MailboxMessage]:
+    def _files(self, folder: Folder, beginning: str = "", parts: Sequence[str] = _PARTS[1:]) -> list[MailboxMessage]:
         """Return the messages of a folder whose file names begin with ``beginning``."""
         messages = []
-        for part in ("new", "cur"):
+        for part in parts:
             with suppress(FileNotFoundError):
                 messages += [self._message(folder, path) for path in files(folder.path / part, beginning)]
         return messages
@@ -101,62 +120,41 @@ class MaildirMailbox:
     def _message(self, folder: Folder, path: Path) -> MailboxMessage:
         return MailboxMessage(folder, sql_text(base_name(path)), escape(str(path)), path)
 
-    def count(self) -> int:
-        return sum(len(self.messages(folder)) for folder in self.folders())
-
-    def find(self, folder: Folder, keys: Sequence[str]) -> list[MailboxMessage]:
-        by_key = self._by_key.get(folder.path, {})
-        if not all(key in by_key and by_key[key].location.exists() for key in keys):
-            by_key = self._list(folder)
-        return [by_key[key] for key in keys if key in by_key]
-
-    def _list(self, folder: Folder) -> dict[str, MailboxMessage]:
-        self._by_key[folder.path] = {message.key: message for message in self.messages(folder)}
-        return self._by_key[folder.path]
+    def arrivals(self, folder: Folder, mark: str, n_recorded: int = 0, *, unseen: bool = False) -> Arrivals:
+        """Return the messages in ``new``, or all messages. The mark is not needed."""
+        messages = self._files(folder, parts=["new"]) if unseen else list(self._list(folder).values())
+        return Arrivals(messages, "", True)
 
     def lookup(self, path: str, message_id: str) -> list[MailboxMessage]:
-        file, folder = Path(path), self.find_folder(path)
+        file = Path(path)
+        folder = self.inbox if file.parent.parent == self.path else self._folder(file.parent.parent)
         check_link(file.parent)
         # The folder is listed only if a mail reader renamed the file, because listing 15,000 names takes 10 ms.
         exists = file.is_file() and not file.is_symlink()
-        return [self._message(folder, file)] if exists else self.messages(folder, base_name(file))
+        return [self._message(folder, file)] if exists else self._files(folder, base_name(file))
 
-    def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+    def format_path(self, folder: Folder, message: MailboxMessage | None) -> str:
+        """Return the absolute path of the message's file."""
+        return str(message.location.absolute()) if message is not None else ""
+
+    def read(
+        self, messages: Sequence[MailboxMessage], part: Part = "whole"
+    ) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Yield messages. An identity is a digest of the message, because mail readers rename its file to move it."""
         for message in messages:
-            yield message, attempt(partial(read_file, str(message.location)))
-
-    def headers(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        for message, raw in self.read(messages):
-            yield message, raw[: section_length(raw)] if isinstance(raw, bytes) else raw
-
-    def identities(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
-        """Yield digests of whole messages, because mail readers rename a message's file when they move it."""
-        for message, raw in self.read(messages):
-            yield message, attempt(partial(digest, raw)) if isinstance(raw, bytes) else raw
-
-    def list_new(self, mark: str, waiting: Sequence[str]) -> tuple[list[MailboxMessage], str]:
-        """Return the messages in ``new``, which contains the waiting messages, too. The mark is not needed."""
-        return [self._message(self.inbox, path) for path in files(self.path / "new")], ""
-
-    def state(self, folder: Folder) -> Hashable:
-        """Return the times at which the folder's directories changed; None if one changed in the last seconds."""
-        times = []
-        for part in ("new", "cur"):
-            with suppress(FileNotFoundError):
-                times.append((part, (folder.path / part).stat().st_mtime))
-        is_certain = all(time.time() - changed_at > _MIN_AGE for _, changed_at in times)
-        return tuple(times) if is_certain else None
-
-    def list_arrivals(self, folder: Folder, mark: str, n_recorded: int) -> Arrivals:
-        return Arrivals(list(self._list(folder).values()), "", True)
-
-    def mark(self, folder: Folder) -> str:
-        """Return an empty mark, because `list_arrivals` always lists the whole folder."""
-        return ""
+            raw = attempt(partial(read_file, str(message.location)))
+            if part == "header" and isinstance(raw, bytes):
+                raw = raw[: section_length(raw)]
+            elif part == "identity" and isinstance(raw, bytes):
+                raw = attempt(partial(digest, raw))
+            yield message, raw
 
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
+        if not into.path.is_dir() and into.path.parent == self.path:
+            subscribe(self.path, into.path.name.removeprefix("."))
+        make_folder(into.path)
         moved: dict[MailboxMessage, MailboxMessage | OSError | None] = {}
         for message in messages:
             try:
@@ -169,26 +167,18 @@ class MaildirMailbox:
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
         """Find out which moves were done. A move is one step, so the message is in only one of the folders."""
-        folders = {self.folder_key(folder): folder for folder in self.folders()}
+        folders = {folder.key: folder for folder in self.folders()}
         for move in moves:
             if move.folder not in folders or move.target not in folders:
                 yield move, None
                 continue
-            if self.find(folders[move.folder], [move.key]):
+            if self.messages(folders[move.folder], [move.key]):
                 yield move, None
             else:
-                identities = self.identities(self.messages(folders[move.target]))
+                identities = self.read(self.messages(folders[move.target]), "identity")
                 yield move, next((message for message, identity in identities if identity == move.identity), None)
 
-    def format_path(self, folder: Folder, message: MailboxMessage | None) -> str:
-        """Return the absolute path of the message's file."""
-        return str(message.location.absolute()) if message is not None else ""
-
-    def find_folder(self, path: str) -> Folder:
-        folder = Path(path).parent.parent
-        return self.inbox if folder == self.path else self._folder(folder)
-
-    def wait(self, state: Hashable, seconds: float, stop: int) -> None:
+    def wait(self, state: State | None, seconds: float, stop: int) -> None:
         """Wait all of ``seconds``, because nothing announces that a Maildir changed."""
         wait_readable([stop], seconds)
 
@@ -208,11 +198,6 @@ def _check_is_maildir(path: Path, display_name: str) -> None:
         raise SpamnbError(f"{display_name}: no Maildir, because it has no cur and new") from None
     except OSError as error:
         raise SpamnbError(f"{display_name}: cannot be read: {error.strerror}") from None
-
-
-def _folder_of_name(name: str, path: Path) -> Folder:
-    name = decode_name(name)
-    return Folder(escape(name), path, folder_role(name.replace(os.sep, ".").rpartition(".")[2]))
 
 
 def locate_folder(maildir: Path, name: str) -> Path:
@@ -338,10 +323,7 @@ def list_mailbox_folders(maildir: Path, folder: Path) -> list[Path]:
             with os.scandir(parent) as entries:
                 siblings = sorted(entry.path for entry in entries if os.access(entry.path, os.R_OK))
             folders += [inner for path in siblings if is_maildir(path) for inner in list_folders(Path(path))]
-    by_real_path: dict[Path, Path] = {}
-    for path in [*folders, folder]:
-        by_real_path.setdefault(path.resolve(), path)
-    return list(by_real_path.values())
+    return list({path.resolve(): path for path in [*folders, folder]}.values())
 
 
 def files(part: Path, beginning: str = "") -> list[Path]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 from spamnb.errors import SpamnbError
 from spamnb.ledger.entries import INBOX, JUNK, NOWHERE, OTHER, LedgerEntry, Place
 from spamnb.ledger.ledger import Ledger
-from spamnb.mailbox.interface import NO_VERDICT, Mailbox, Move
+from spamnb.mailbox.interface import NO_VERDICT, Mailbox, Move, State
 from spamnb.mailbox.old_record import remove_old, take_over
 from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
 from spamnb.shown_text import escape
 from spamnb.sources.entries import Report, check_link
 from spamnb.sources.imap_connection import Denied
-from spamnb.sources.mailbox import Folder, MailboxMessage
+from spamnb.sources.mailbox import SPAM, Folder, MailboxMessage
 from spamnb.store.database import sql_text
 
 # Roles of folders on neither side, except the folder of spam itself.
@@ -54,7 +54,7 @@ class MailboxRecord:
         self, ledger: Ledger, mailbox: Mailbox, report: Report, junk: str = "", *, dry_run: bool = False
     ) -> None:
         self.ledger, self.mailbox, self.report, self.junk, self.dry_run = ledger, mailbox, report, junk, dry_run
-        self._states: dict[str, Hashable] = {}  # of each folder at the last scan
+        self._states: dict[str, State] = {}  # of each folder at the last scan
         self.sent: list[SentMail] = []  # mail that came into Sent folders, for the configuration file
         self._may_have_moves = True  # whether a message may be on another side than before
         address = sql_text(mailbox.address)
@@ -89,7 +89,7 @@ class MailboxRecord:
                     if time.monotonic() > deadline:
                         raise SpamnbError(f"{self.mailbox.display_name}: another spamnb is sorting it") from None
                     time.sleep(0.1)
-            self.mailbox.forget_folders()
+            self.mailbox.folders(fresh=True)
             yield self.finish_moves()
         finally:
             os.close(descriptor)
@@ -97,7 +97,7 @@ class MailboxRecord:
     def place(self, folder: Folder, message: MailboxMessage | None) -> Place:
         """Return the place of a message, which is NOWHERE if `Mailbox.format_path` returns no path."""
         mailbox, path = self.mailbox, self.mailbox.format_path(folder, message)
-        role = INBOX if folder.path == mailbox.inbox.path else JUNK if folder.path == mailbox.junk().path else OTHER
+        role = INBOX if folder.path == mailbox.inbox.path else JUNK if folder.role == SPAM else OTHER
         return Place(path, mailbox.address, folder.name, role, self.junk) if path else NOWHERE
 
     def _execute(self, statement: str, *values: Any) -> Any:
@@ -116,11 +116,13 @@ class MailboxRecord:
         with self.ledger.reading():
             recorded = dict(self._execute("SELECT key, is_classified FROM new_mail WHERE mailbox = ?").fetchall())
         waiting = [key for key, is_classified in recorded.items() if not is_classified]
-        messages, mark = self.mailbox.list_new(self._mark(""), waiting)
+        arrivals = self.mailbox.arrivals(self.mailbox.inbox, self._mark(""), unseen=True)
+        earlier = [] if arrivals.is_complete else self.mailbox.messages(self.mailbox.inbox, waiting)
+        messages = list(dict.fromkeys([*earlier, *arrivals.messages]))
         keys = {message.key for message in messages}
         absent, added = [(key,) for key in recorded if key not in keys], [(key,) for key in keys.difference(recorded)]
         with self.ledger.writing():
-            self._put_mark("", mark)
+            self._put_mark("", arrivals.mark)
             self._executemany("DELETE FROM new_mail WHERE mailbox = ? AND key = ?", absent)
             self._executemany("INSERT OR IGNORE INTO new_mail VALUES (?, ?, 0)", added)
         return [message for message in messages if not recorded.get(message.key)]
@@ -134,7 +136,7 @@ class MailboxRecord:
 
         A later move of a message out of the inbox is a person's.
         """
-        identities = self.mailbox.identities([message for message, _ in messages]) if entries else ()
+        identities = self.mailbox.read([message for message, _ in messages], "identity") if entries else ()
         sides = [(identity, False, int(time.time())) for _, identity in identities if isinstance(identity, bytes)]
         with self.ledger.writing():
             self.ledger.add(entries)
@@ -168,14 +170,13 @@ class MailboxRecord:
             return {message: None for message, _ in messages}
         moves: dict[MailboxMessage, Move] = {}
         try:
-            self.mailbox.make_folder(into)
-            mark, is_junk = self.mailbox.mark(into), self.mailbox.is_within(into, self.mailbox.junk())
-            identities = dict(self.mailbox.identities([message for message, _ in messages]))
-            source, target = self.mailbox.folder_key(messages[0][0].folder), self.mailbox.folder_key(into)
+            mark = self.mailbox.state(into).mark
+            identities = dict(self.mailbox.read([message for message, _ in messages], "identity"))
+            source = messages[0][0].folder.key
             with self.ledger.writing():
                 numbers = positions() or [NO_VERDICT] * len(messages)
                 moves = {
-                    message: Move(source, message.key, identity, digest, target, mark, is_junk, position)
+                    message: Move(source, message.key, identity, digest, into.key, mark, into.role == SPAM, position)
                     for (message, digest), position in zip(messages, numbers)
                     if isinstance(identity := identities.get(message), bytes)
                 }
@@ -183,7 +184,7 @@ class MailboxRecord:
             results = self.mailbox.move(list(moves), into)
         except (Denied, OSError) as error:
             self.report(self.mailbox.display_name, error)
-            self.mailbox.forget_folders()
+            self.mailbox.folders(fresh=True)
             finished = self.finish_moves()
             return {message: finished[move] for message, move in moves.items() if move in finished}
         moved: dict[MailboxMessage, MailboxMessage | None] = {}
@@ -227,7 +228,7 @@ class MailboxRecord:
                 self._put_side(move.identity, move.is_junk)
                 self._put_digests([move.digest])
                 self._execute("DELETE FROM locations WHERE mailbox = ? AND folder = ? AND key = ?", *row)
-                if move.folder == self.mailbox.folder_key(self.mailbox.inbox):
+                if move.folder == self.mailbox.inbox.key:
                     self._execute("DELETE FROM new_mail WHERE mailbox = ? AND key = ?", move.key)
                 self.ledger.put_place(move.position, places[move])
 
@@ -241,8 +242,8 @@ class MailboxRecord:
         with self.ledger.reading():
             return self._execute("SELECT count(*) FROM locations WHERE mailbox = ? AND identity != x''").fetchone()[0]
 
-    def inbox_state(self) -> Hashable:
-        return self._states.get(self.mailbox.folder_key(self.mailbox.inbox))
+    def inbox_state(self) -> State | None:
+        return self._states.get(self.mailbox.inbox.key)
 
     def moved_messages(self) -> Iterator[MovedMessage]:
         """Yield the messages that a person moved into or out of Junk since the last scan.
@@ -250,21 +251,20 @@ class MailboxRecord:
         The caller calls `add_learned` for each message that was learned. New messages are recorded on the side where
         they are. A message on both sides, for example while a mail reader copies it, is left for the next scan.
         """
-        self.mailbox.forget_folders()
         try:
-            folders = {self.mailbox.folder_key(folder): folder for folder in self.mailbox.folders()}
+            folders = {folder.key: folder for folder in self.mailbox.folders(fresh=True)}
         except OSError as error:  # the mailbox was removed, perhaps with its user; 'watch' goes on with other mailboxes
             self.report(self.mailbox.display_name, error)
             return
-        junk = self.mailbox.junk()
+        junk = self.mailbox.locate()
         # If the folder of spam was renamed or mistyped, all mail in the old folder would be learned as good.
-        if not self.mailbox.exists(junk) and self._has("sides", "is_junk"):
+        if junk.key not in folders and self._has("sides", "is_junk"):
             problem = f"no folder {junk.name!r}, but spam is recorded in another folder; nothing is learned"
             self.report(self.mailbox.display_name, SpamnbError(problem))
             return
         self._delete_other_folders(folders)
         for key, folder in folders.items():
-            side = self._side(folder, junk)
+            side = _side(folder)
             if side is not None:
                 self._scan(key, folder, partial(self._record_side, key, side))
             elif folder.role == "sent":
@@ -280,17 +280,11 @@ class MailboxRecord:
                 "INSERT OR REPLACE INTO sides VALUES (?, ?, ?, ?)", moved.identity, moved.is_spam, int(time.time())
             )
 
-    def _side(self, folder: Folder, junk: Folder) -> bool | None:
-        """Return whether a folder is on Junk's side; None if it is on neither."""
-        if self.mailbox.is_within(folder, junk):
-            return True
-        return None if folder.role in _ROLES_WITHOUT_SIDE else False
-
     def _scan(self, key: str, folder: Folder, record_batch: Callable[[list[MailboxMessage]], None]) -> None:
         """Record the messages that came into a folder since the last scan, in batches."""
         try:
             state = self.mailbox.state(folder)
-            if state is None or state != self._states.get(key):
+            if state != self._states.get(key):
                 for batch in self._arrivals(key, folder):
                     record_batch(batch)
                 self._states[key] = state
@@ -304,7 +298,7 @@ class MailboxRecord:
             n_recorded = self._execute(
                 "SELECT count(*) FROM locations WHERE mailbox = ? AND folder = ?", key
             ).fetchone()[0]
-        arrivals = self.mailbox.list_arrivals(folder, self._mark(key), n_recorded)
+        arrivals = self.mailbox.arrivals(folder, self._mark(key), n_recorded)
         messages = arrivals.messages
         if arrivals.is_complete:
             with self.ledger.writing():
@@ -323,7 +317,7 @@ class MailboxRecord:
     def _record_side(self, key: str, is_junk: bool, batch: list[MailboxMessage]) -> None:
         """Record where messages are, and their side if they have none yet."""
         rows, now = [], int(time.time())
-        for message, identity in self.mailbox.identities(batch):
+        for message, identity in self.mailbox.read(batch, "identity"):
             if isinstance(identity, bytes):
                 rows.append((key, message.key, identity, is_junk))
             elif not isinstance(identity, FileNotFoundError):
@@ -352,7 +346,7 @@ class MailboxRecord:
                 rows = self._execute(select, identity).fetchall()
             by_side: dict[bool, list[MailboxMessage]] = {False: [], True: []}
             for folder, key, is_junk in rows:
-                messages = self.mailbox.find(folders[folder], [key]) if folder in folders else []
+                messages = self.mailbox.messages(folders[folder], [key]) if folder in folders else []
                 by_side[bool(is_junk)] += messages
                 if not messages:
                     self._delete_locations([(folder, key)])
@@ -394,3 +388,8 @@ class MailboxRecord:
             absent = [(folder,) for folder in recorded.difference(folders)]
             for table in ("locations", "marks"):
                 self._executemany(f"DELETE FROM {table} WHERE mailbox = ? AND folder = ?", absent)  # noqa: S608 (one of these two)
+
+
+def _side(folder: Folder) -> bool | None:
+    """Return whether a folder is on Junk's side; None if it is on neither."""
+    return None if folder.role in _ROLES_WITHOUT_SIDE else folder.role == SPAM

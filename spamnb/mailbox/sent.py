@@ -18,7 +18,7 @@ MAX_SENT = 5_000  # newest messages of a folder whose headers 'train' reads: at 
 
 def read_sent_mail(mailbox: Mailbox, messages: Sequence[MailboxMessage]) -> Iterator[SentMail]:
     """Yield sender and recipients of each message that the person sent."""
-    for _, header in mailbox.headers(messages):
+    for _, header in mailbox.read(messages, "header"):
         if isinstance(header, bytes) and (mail := read_sent(header)):
             yield mail
 

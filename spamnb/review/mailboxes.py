@@ -48,14 +48,17 @@ class OpenMailboxes(ExitStack):
         if entry.role == role:
             return False
         mailbox = self._mailbox(entry)
-        self._move(mailbox, entry, mailbox.junk() if role == JUNK else mailbox.inbox)
+        self._move(mailbox, entry, mailbox.locate() if role == JUNK else mailbox.inbox)
         return True
 
-    def move_back(self, entry: LedgerEntry, previous_place: str) -> None:
-        """Move a message to the folder of its previous place."""
-        mailbox = self._mailbox(entry)
-        if mailbox.find_folder(previous_place).path != mailbox.find_folder(entry.place).path:
-            self._move(mailbox, entry, mailbox.find_folder(previous_place))
+    def move_back(self, entry: LedgerEntry, folder_name: str) -> None:
+        """Move a message to the folder of this name, in which it was before."""
+        if entry.folder != folder_name:
+            mailbox = self._mailbox(entry)
+            folders = [folder for folder in mailbox.folders() if folder.name == folder_name]
+            if not folders:
+                raise SpamnbError(f"the folder {folder_name} is no longer there, so the message was not moved back")
+            self._move(mailbox, entry, folders[0])
 
     def _move(self, mailbox: Mailbox, entry: LedgerEntry, into: Folder) -> None:
         message_and_bytes = _find_message(mailbox, entry)

@@ -74,7 +74,7 @@ class Teacher:
         def move_one(position: int, mailboxes: OpenMailboxes) -> bool:
             entry, correction = corrections.get(position, (None, None))
             if entry and correction and entry.mailbox and mailboxes.move_to(entry, JUNK if spam else INBOX):
-                ledger.put_correction(correction._replace(moved_from=entry.place))
+                ledger.put_correction(correction._replace(moved_from=entry.folder))
             return False  # a move changes no model
 
         steps = [teach_one, move_one] if move else [teach_one]

@@ -49,7 +49,7 @@ _ROLES = {  # by attribute in lower case, because Cyrus writes \junk, and others
     b"\\archive": "archive",
 }
 ODD_NAME = "a folder whose name IMAP does not allow; rename it"
-INBOX = Folder("INBOX", "INBOX", "inbox")
+INBOX = Folder("INBOX", "INBOX", "inbox", "INBOX")
 _NOT_FOLDERS = {b"\\noselect", b"\\nonexistent"}  # attributes of listed names that are no folders of mail
 T = TypeVar("T")
 
@@ -67,6 +67,11 @@ class State(NamedTuple):
     validity: int
     next_uid: int
     n_messages: int
+
+    @property
+    def mark(self) -> str:
+        """The highest UID so far. Messages that come later are after this mark."""
+        return f"{self.validity}.{max(self.next_uid - 1, 0)}"
 
 
 class Renumbered(SpamnbError):
@@ -91,7 +96,7 @@ class ImapReader:
         self._prefix = ""  # the beginning of all folders' names on some servers, such as "INBOX."
 
     def close(self) -> None:
-        self.forget_folders()
+        self._folders = None
         if self._client is not None:
             hang_up(self._client)
             self._client = None
@@ -127,9 +132,12 @@ class ImapReader:
         with self.connected() as client:
             return request(client)
 
-    def folders(self) -> list[Folder]:
-        """Return the folders that can contain mail, the inbox first. Roles are by attribute or else by name."""
-        if self._folders is not None:
+    def folders(self, fresh: bool = False) -> list[Folder]:
+        """Return the folders that can contain mail, the inbox first. Roles are by attribute or else by name.
+
+        The list is requested again if it must be ``fresh``.
+        """
+        if self._folders is not None and not fresh:
             return self._folders
 
         def request(client: IMAPClient) -> tuple[list[ListedName], str]:
@@ -150,24 +158,20 @@ class ImapReader:
                 continue
             special = next((_ROLES[flag] for flag in attributes if flag in _ROLES), None)
             role = "inbox" if name.upper() == "INBOX" else special or folder_role(name.rpartition(self.separator)[2])
-            folders.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
+            folders.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role, name)))
         folders.sort(key=lambda row: (row[0], row[1], row[2].name))
         self._folders = [folder for *_, folder in folders]
         return self._folders
-
-    def forget_folders(self) -> None:
-        """Forget the list of folders, so that `folders` requests the list again."""
-        self._folders = None
 
     def locate(self, name: str | None) -> Folder:
         """Return the folder of this name, which may not exist yet. Raise SpamnbError if the name is empty or INBOX.
 
         The name None is the folder with the role "junk", or else Junk.
         """
-        folders = self.folders()
+        folders = ImapReader.folders(self)  # with the roles on the server
         if name is None:
             junk = [folder for folder in folders if folder.role == "junk"]
-            return min(junk, key=lambda folder: folder.path.count(self.separator)) if junk else self.locate("Junk")
+            name = min(junk, key=lambda folder: folder.path.count(self.separator)).path if junk else "Junk"
         plain = name.strip(self.separator)
         if not plain or plain.upper() == "INBOX":
             raise SpamnbError(f"{self.display_name}: {name!r} is the inbox; name another folder, such as Junk")
@@ -179,7 +183,7 @@ class ImapReader:
                         return folder
         plain = plain.replace("/", self.separator)
         path = self._prefix + plain
-        return Folder(escape(path), path, folder_role(plain.rpartition(self.separator)[2]))
+        return Folder(escape(path), path, folder_role(plain.rpartition(self.separator)[2]), path)
 
     def state(self, folder: Folder) -> State:
         """Return the state of a folder without opening it."""
@@ -204,7 +208,7 @@ class ImapReader:
             raise Renumbered(f"{self.display_name}: the server has given the messages of {folder.name} new numbers")
         return self._selected[2]
 
-    def messages(self, folder: Folder, first_uid: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
+    def search(self, folder: Folder, first_uid: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
         """Return the messages with a UID of ``first_uid`` or more that meet the criteria of a search, the oldest first.
 
         Messages that are marked as deleted are left out.
@@ -278,7 +282,7 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursi
         for name in mailbox.odd_names if recursive and not mailbox.url.folder else ():
             on_unreadable(f"{mailbox.display_name}/{name}", ValueError(ODD_NAME))
         for folder in folders:
-            for message, raw in mailbox.read(mailbox.messages(folder)):
+            for message, raw in mailbox.read(mailbox.search(folder)):
                 if isinstance(raw, OSError):
                     on_unreadable(message.name, raw)
                 elif raw:
@@ -294,7 +298,7 @@ def unseen_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
         return
     with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
         folders = _select_folders(mailbox, label, recursive, mailbox.url.folder)
-        if n_unseen := sum(len(mailbox.messages(folder, criteria=["UNSEEN"])) for folder in folders):
+        if n_unseen := sum(len(mailbox.search(folder, criteria=["UNSEEN"])) for folder in folders):
             count = pluralize(n_unseen, "message")
             yield f"{mailbox.display_name}: {escape(label)} includes {count} that no mail reader has shown"
 

@@ -12,6 +12,7 @@ from binascii import Error, a2b_base64, b2a_base64
 from typing import Any, NamedTuple
 
 #: Roles of folders with mail that is not wanted or not sent yet; ``--recursive`` leaves these folders out.
+SPAM = "spam"  # the role of the one folder of spam, and of folders in it
 NOT_WANTED = frozenset({"junk", "trash", "drafts", "templates"})
 
 
@@ -20,7 +21,8 @@ class Folder(NamedTuple):
 
     name: str  # for people
     path: Any  # in the file system, or on the server
-    role: str | None = None  # a role of `folder_role`, "inbox" or "archive"
+    role: str | None = None  # a role of `folder_role`, "inbox", "archive" or SPAM
+    key: str = ""  # identifies the folder in its mailbox
 
 
 class MailboxMessage(NamedTuple):

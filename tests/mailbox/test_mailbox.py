@@ -249,7 +249,7 @@ def test_what_vanished_before_its_move_is_not_told_as_moved(person: Person):
     with person.open_record() as record:
         messages = record.new_messages()
         person.move(key("spam", 571), "INBOX", "Work")
-        moved = record.move([(one, digest(raw)) for one, raw in zip(messages, raws)], record.mailbox.junk())
+        moved = record.move([(one, digest(raw)) for one, raw in zip(messages, raws)], record.mailbox.locate())
         assert list(moved) == [messages[0], messages[2]]
         assert [record.was_classified(digest(raw)) for raw in raws] == [True, False, True]
     assert person.where() == {key("spam", 570): "Junk", key("spam", 571): "Work", key("spam", 572): "Junk"}
@@ -266,7 +266,7 @@ def test_what_would_not_be_moved_stays_and_is_tried_again(person: Person, monkey
         (one,) = record.new_messages()
         with monkeypatch.context() as patched:
             patched.setattr(record.mailbox, "move", refuse)
-            assert record.move([(one, digest(message("spam", 560)))], record.mailbox.junk()) == {}
+            assert record.move([(one, digest(message("spam", 560)))], record.mailbox.locate()) == {}
         assert record.new_messages() == [one] and told == ["over quota"] and set(person.where().values()) == {"INBOX"}
 
 
