@@ -21,6 +21,7 @@ import spamnb
 # Modules with base classes of the public names, and with the types that they return.
 RELATED_MODULES = (
     "spamnb.estimators.base",
+    "spamnb.estimators.generative",
     "spamnb.estimators.discrete",
     "spamnb.estimators.gaussian",
     "spamnb.reader.message",

@@ -6,13 +6,13 @@ import errno
 import os
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
 from tempfile import gettempdir
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from spamnb.errors import ArgumentError, SpamnbError, SpamnbWarning, check_type
 from spamnb.shown_text import escape
@@ -25,6 +25,23 @@ FilePath = str | os.PathLike[str]
 Sources = FilePath | Sequence[FilePath]  # one or more SOURCE arguments of the command line
 Tell = Callable[[str], None]  # shows the user a line: prints it, or raises it as a warning
 _SQLITE = b"SQLite format 3\0"  # the first bytes of a model file
+
+
+class SettingValues(TypedDict, total=False):
+    """Settings of a model as keyword arguments; None is the default."""
+
+    model_type: str | None
+    alpha: float | None
+    pooling: str | None
+    embedding: str | None
+    spam: str | None
+    tokenizer: str | None
+    stem: str | None
+    ngrams: int | None
+    body_only: bool | None
+    ignore_headers: Iterable[str] | None
+    strictness: str | None
+    unsure_cost: float | None
 
 
 def warn(line: str) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from spamnb.api.arguments import (
     FilePath,
+    SettingValues,
     Sources,
     Tell,
     check_flags,
@@ -267,7 +268,7 @@ def evaluate(
     progress: bool = False,
     tell: Tell = warn,
     command: str = "spamnb.evaluate in Python",
-    **settings: Any,
+    **settings: Unpack[SettingValues],
 ) -> Evaluation:
     """Measure the errors of the filter on labelled mail: good mail lost, spam let through, and wrong probabilities.
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.api.arguments import (
     FilePath,
+    SettingValues,
     Sources,
     Tell,
     check_flags,
@@ -241,7 +242,7 @@ def train(
     progress: bool = False,
     tell: Tell = warn,
     command: str = "spamnb.train in Python",
-    **settings: Any,
+    **settings: Unpack[SettingValues],
 ) -> TrainingReport:
     """Make a model file from labelled mail, and estimate the errors of the model from left-out messages.
 

@@ -1,13 +1,11 @@
 """The base classes of the estimators: checks of X and y, predictions, decisions, and learning by sums.
 
-The interface is scikit-learn's (interface.py). Parameters, attributes and methods that several estimators share are
-documented here.
+Models of x, which can also draw rows, are in generative.py. The interface is scikit-learn's (interface.py). Parameters,
+attributes and methods that several estimators share are documented here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.interface import BaseEstimator, ClassifierMixin, NotFittedError, validate_data
 from spamnb.estimators.losses import format_loss, read_loss
-from spamnb.estimators.validation import check_labels, check_lengths, check_weight, check_whole
+from spamnb.estimators.validation import check_labels, check_weight
 from spamnb.model.decision import least_loss
 from spamnb.model.priors import class_log_prior
 from spamnb.model.softmax import log_softmax, softmax
@@ -92,7 +90,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
             {action: {class: cost}} cannot be transposed by mistake. "balanced" makes an error on a class cost 1/N_c of
             its training samples, so that rare classes are found.
         actions : array of shape (n_actions,), default=None
-            Names of the actions. None means the classes, and "unsure" for a further row of ``loss``.
+            Names of the actions, which are the rows of ``loss``. None means the classes, and "unsure" for a further
+            row. A square array that is not symmetric needs the names, because it may be the transpose.
 
         Returns
         -------
@@ -102,7 +101,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If ``loss`` has another shape, or if it contains NaN or infinity.
+            If ``loss`` has another shape, if it contains NaN or infinity, or if it may be the transpose.
 
         See Also
         --------
@@ -121,16 +120,18 @@ class Classifier(ClassifierMixin, BaseEstimator):
         array(['pug', 'unsure', 'elephant'], dtype=object)
         """
         probabilities = self.predict_proba(X)
-        names, table = self._read_loss(loss, None if actions is None else np.asarray(actions).tolist())
+        names, table = self._read_loss(loss, actions)
         return np.array(names, dtype=object)[least_loss(probabilities, table)]
 
-    def loss_table(self, loss: Any) -> str:
+    def loss_table(self, loss: Any, actions: ArrayLike | None = None) -> str:
         """Return a loss as a table of text: what each action costs if the class is which.
 
         Parameters
         ----------
         loss : array of shape (n_actions, n_classes), dict or "balanced"
             Loss, as in ``decide``.
+        actions : array of shape (n_actions,), default=None
+            Names of the actions, as in ``decide``.
 
         Returns
         -------
@@ -141,7 +142,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         --------
         >>> import spamnb
         >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> print(model.loss_table([[0, 1], [9, 0]]))
+        >>> print(model.loss_table([[0, 1], [9, 0]], actions=["ham", "spam"]))
         action  if it is ham  if it is spam
         ham                0              1
         spam               9              0
@@ -149,11 +150,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         ['ham']
         """
         check_fitted(self)
-        actions, table = self._read_loss(loss, None)
-        return format_loss(actions, self.classes_.tolist(), table)
+        names, table = self._read_loss(loss, actions)
+        return format_loss(names, self.classes_.tolist(), table)
 
-    def _read_loss(self, loss: Any, actions: Sequence[Any] | None) -> tuple[list[Any], np.ndarray]:
-        return read_loss(loss, self.classes_.tolist(), actions, self._get_class_counts())
+    def _read_loss(self, loss: Any, actions: ArrayLike | None) -> tuple[list[Any], np.ndarray]:
+        names = None if actions is None else np.asarray(actions).tolist()
+        return read_loss(loss, self.classes_.tolist(), names, self._get_class_counts())
 
     def _decide_class(self, probabilities: np.ndarray, loss: Any) -> np.ndarray:
         """Return the class of least expected loss for each row of P(c|x)."""
@@ -235,7 +237,8 @@ class RowClassifier(Classifier):
         """Return (X, labels, weights or None) after checks. If ``first``, any number of columns is right."""
         y = check_labels(y, type(self).__name__)
         X = self._to_rows(X, is_first=first)
-        check_lengths(X, y)
+        if X.shape[0] != len(y):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}")
         return X, y, check_weight(sample_weight, X.shape[0])
 
     def _first_classes(self, classes: ArrayLike | None) -> np.ndarray | None:
@@ -256,7 +259,7 @@ class RowClassifier(Classifier):
         raise NotImplementedError
 
     # learning -----------------------------------------------------------------------------------------
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from these rows alone. All rows that were learned before are forgotten.
 
         Parameters
@@ -264,7 +267,7 @@ class RowClassifier(Classifier):
         X : array or sparse array of shape (n_samples, n_features)
             Training rows.
         y : array of shape (n_samples,)
-            Their classes.
+            Their classes. None, as in unsupervised models, raises ValueError.
         sample_weight : array of shape (n_samples,), default=None
             Weight of each row. None is a weight of 1 for each.
 
@@ -430,7 +433,7 @@ class SumClassifier(RowClassifier):
     def _get_class_counts(self) -> np.ndarray:
         return self.class_count_
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         return self._fit_first(X, y, None, sample_weight)
 
     def partial_fit(
@@ -523,167 +526,6 @@ class SumClassifier(RowClassifier):
         """
         check_fitted(self)
         return self._set_sums(self.sums_ - self._more_sums(X, y, sample_weight))
-
-
-class GenerativeClassifier(SumClassifier):
-    """A model of the rows of each class, P(x|c), and of the classes, P(c).
-
-    Examples
-    --------
-    >>> import spamnb
-    >>> model = spamnb.BernoulliNB().fit([[1], [0]], ["spam", "ham"])
-    >>> model.sample(2, random_state=3)[1].tolist()
-    ['ham', 'ham']
-    """
-
-    def with_class_prior(self, class_prior: str | ArrayLike) -> Self:
-        """Return a model of the same rows with another prior of the classes, without another ``fit``.
-
-        Use it if the classes of future rows have other shares than those of the training rows.
-
-        Parameters
-        ----------
-        class_prior : str or array of shape (n_classes,)
-            The prior, as the parameter of this name.
-
-        Returns
-        -------
-        Self
-            A new model.
-
-        Examples
-        --------
-        >>> import spamnb
-        >>> model = spamnb.BernoulliNB().fit([[1], [0], [0], [0]], ["spam", "ham", "ham", "ham"])
-        >>> model.predict_proba([[1]]).round(2), model.with_class_prior([0.5, 0.5]).predict_proba([[1]]).round(2)
-        (array([[0.47, 0.53]]), array([[0.23, 0.77]]))
-        """
-        check_fitted(self)
-        model = copy(self)
-        model.class_prior = class_prior
-        return model._set_sums(self.sums_)
-
-    def sample(self, n: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw n rows from the model: their classes from P(c), each row from P(x|c).
-
-        Parameters
-        ----------
-        n : int, default=1
-            Number of rows.
-        random_state : int or numpy.random.Generator, default=None
-            Seed. None draws other rows in each call.
-
-        Returns
-        -------
-        X : array of shape (n, n_features)
-            Rows. In a multinomial model the sum of a row is the mean sum of the training rows of its class.
-        y : array of shape (n,)
-            Their classes.
-
-        Raises
-        ------
-        ValueError
-            If ``n`` is not a whole number, or below 0.
-
-        Examples
-        --------
-        >>> import spamnb
-        >>> model = spamnb.GaussianNB().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
-        >>> X, y = model.sample(1000, random_state=0)
-        >>> [round(float(X[y == c].mean()), 1) for c in ("low", "high")]
-        [1.5, 8.1]
-        """
-        check_fitted(self)
-        check_whole("n", n, 0)
-        rng, priors = np.random.default_rng(random_state), self.class_prior_
-        codes = rng.choice(len(priors), n, p=priors / priors.sum())
-        sorted_rows = np.concatenate(
-            [self._draw(c, k, rng) for c, k in enumerate(np.bincount(codes, minlength=len(priors)))]
-        )
-        X = np.empty_like(sorted_rows)
-        X[np.argsort(codes, kind="stable")] = sorted_rows
-        return X, self.classes_[codes]
-
-    def _draw(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw n rows (n, V) of class number c."""
-        raise NotImplementedError
-
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """Return log P(x, c) = log P(c) + log P(x|c) of every row and class.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Log-probabilities in nats, columns as in ``classes_``. For counts the multinomial coefficient is left out,
-            as in scikit-learn.
-        """
-        return self._joint(self._check_X(X))
-
-    def _joint(self, X: Any) -> np.ndarray:
-        return self._scores(X)
-
-    def _log_coefficient(self, X: Any) -> np.ndarray | float:
-        """Return the part of log P(x|c) that ``_joint`` leaves out, (n,) or 0."""
-        return 0.0
-
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Return log p(x) of every row: p(x) = Σ_c P(c) P(x|c), the mixture of the classes.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Logarithms in nats of the probability, or of the density, of each row. For counts it is the probability of
-            the counts among all rows of this sum, multinomial coefficient included.
-
-        Examples
-        --------
-        >>> import numpy as np, spamnb
-        >>> model = spamnb.GaussianNB().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
-        >>> np.exp(model.score_samples([[1.5], [5.0], [8.0]])).round(3).tolist()  # nothing lies at 5
-        [0.399, 0.002, 0.199]
-        """
-        X = self._check_X(X)
-        return np.logaddexp.reduce(self._joint(X), axis=1) + self._log_coefficient(X)
-
-    def log_likelihood(self, X: Any, y: ArrayLike) -> float:
-        """Return Σ_n log P(x_n, y_n), the log-likelihood of rows and their classes.
-
-        The maximum-likelihood parameters (``alpha=0``, ``class_prior="mle"``) maximise it on the training rows.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_samples, n_features)
-            Rows.
-        y : array of shape (n_samples,)
-            Their classes.
-
-        Returns
-        -------
-        float
-            Log-likelihood in nats.
-
-        Examples
-        --------
-        >>> import numpy as np, spamnb
-        >>> X, y = [[1, 0], [1, 1], [0, 1], [0, 1]], ["a", "a", "a", "b"]
-        >>> model = spamnb.BernoulliNB().fit(X, y)
-        >>> round(model.log_likelihood(X, y), 3)
-        -6.936
-        """
-        check_fitted(self)
-        X, y, _ = self._check_training(X, y, None, first=False)
-        codes = class_codes(y, self.classes_)
-        return float((self._joint(X)[np.arange(len(y)), codes] + self._log_coefficient(X)).sum())
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import GenerativeClassifier, SumClassifier, check_fitted
+from spamnb.estimators.base import SumClassifier, check_fitted
+from spamnb.estimators.generative import GenerativeClassifier
 from spamnb.estimators.validation import check_alpha, check_number
 from spamnb.model.mutual_information import mutual_information_from_counts
 from spamnb.model.naive_bayes import token_absence_log_probability, token_log_odds, token_log_probability

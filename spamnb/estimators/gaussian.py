@@ -12,7 +12,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import DecisionFunction, GenerativeClassifier, check_fitted
+from spamnb.estimators.base import DecisionFunction, check_fitted
+from spamnb.estimators.generative import GenerativeClassifier
 from spamnb.estimators.interface import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from spamnb.estimators.validation import check_number, check_whole
 from spamnb.model.gaussian import (
@@ -93,7 +94,7 @@ class GaussianClassifier(GenerativeClassifier, DecisionFunction):
             self._cached_gaussians = Gaussians(log_prior, self.sums_.mean, *self._compute_covariances(self.sums_))
         return self._cached_gaussians
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         super().fit(X, y, sample_weight)
         self._get_gaussians()  # raises ValueError for a singular covariance
         return self

@@ -109,7 +109,7 @@ class LogisticRegression(DecisionFunction):
     def _get_class_counts(self) -> np.ndarray:
         return self.class_count_
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         from scipy.optimize import minimize
 
         X, y, weight = self._check_training(X, y, sample_weight, first=True)
@@ -140,7 +140,8 @@ class LogisticRegression(DecisionFunction):
                 stacklevel=2,
             )
         weights = solution.x.reshape(error.n_activations, -1)
-        self.coef_, self.intercept_ = weights[:, :-1].copy(), weights[:, -1].copy()
+        self.coef_: np.ndarray = weights[:, :-1].copy()
+        self.intercept_: np.ndarray = weights[:, -1].copy()
         self.n_iter_ = np.array([solution.nit], dtype=np.int32)
         self.classes_, self.class_count_ = classes, np.bincount(codes, weight, len(classes)).astype(float)
         if not penalty and np.array_equal(self._scores(X).argmax(axis=1), codes):

@@ -17,7 +17,8 @@ def read_loss(
 
     "balanced" costs an error on class c 1/N_c, times N/C. A mapping {action: {class: cost}} says which of two names is
     the action; an action that is a class costs 0 for this class unless the mapping says otherwise. For an array
-    ``actions`` None means the classes, and "unsure" for a further row.
+    ``actions`` None means the classes, and "unsure" for a further row. A square array that is not symmetric, and so has
+    another meaning if it is transposed, needs ``actions``.
 
     >>> read_loss({"spam": {"ham": 9}, "ham": {"spam": 1}}, ["ham", "spam"], None, np.array([1, 1]))
     (['ham', 'spam'], array([[0., 1.],
@@ -43,6 +44,13 @@ def read_loss(
         raise ValueError(f"loss has the shape {table.shape}: give {rows} rows of {n} columns{hint}")
     if not np.isfinite(table).all():
         raise ValueError("loss must hold finite numbers")
+    if actions is None and len(table) == n and not np.array_equal(table, table.T):
+        a, c = np.argwhere(table != table.T)[0].tolist()
+        pair = f"of the action {classes[a]!r} for {classes[c]!r}, or the other way round?"
+        raise ValueError(
+            f"loss[{a}][{c}] is {table[a, c]:g}: {pair} Name the actions, which are the rows, with actions=, or give "
+            "{action: {class: cost}}"
+        )
     return names[: len(table)], table
 
 

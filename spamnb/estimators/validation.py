@@ -48,7 +48,8 @@ def check_labels(y: Any, model: str) -> np.ndarray:
     if y.dtype.kind not in "biufUT":
         raise ValueError(f"Unknown label type: {y.dtype}. The labels in y are texts, whole numbers or truth values.")
     if y.dtype.kind == "f":
-        _check_finite(y, "y")
+        if not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity: leave out rows without a label.")
         if (y != np.floor(y)).any():
             raise ValueError("Unknown label type: continuous. A classifier needs discrete classes in y.")
     return y
@@ -62,17 +63,14 @@ def check_weight(weight: Any, n: int) -> np.ndarray | None:
     if weight is None:
         return None
     weight = np.asarray(weight, dtype=float)
-    if weight.ndim == 0:
-        weight = np.full(n, float(weight))
-    if weight.shape != (n,):
+    if weight.shape not in ((), (n,)):
         expected = f"expected {(n,)}: Sample weights must be 1D array or scalar"
         raise ValueError(f"sample_weight.shape == {weight.shape}, {expected}")
-    _check_finite(weight, "sample_weight")
-    if weight.min() < 0:
-        raise ValueError("Negative values in data passed as sample_weight.")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError("sample_weight contains NaN, infinity or a number below 0: give weights of 0 or more.")
     if not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    return weight
+    return np.full(n, weight)
 
 
 def check_number(estimator: Any, name: str, *, zero: bool = False, infinite: bool = False) -> None:
@@ -98,15 +96,3 @@ def check_alpha(estimator: Any, n_features: int) -> np.ndarray:
         requirement = f"a finite number, at least 0, or {n_features} of them"
         raise ValueError(f"{type(estimator).__name__}: alpha is {estimator.alpha!r:.60}: it must be {requirement}")
     return alpha.astype(float)
-
-
-def check_lengths(X: Any, y: np.ndarray) -> None:
-    """Raise ValueError if X has another number of rows than y."""
-    if X.shape[0] != len(y):
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}")
-
-
-def _check_finite(values: np.ndarray, name: str) -> None:
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        value = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
-        raise ValueError(f"Input {name} contains {value}.")

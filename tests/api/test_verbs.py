@@ -14,7 +14,9 @@ from scipy.stats import binomtest
 from selectolax.lexbor import LexborHTMLParser
 
 import spamnb
+from spamnb.api.arguments import SettingValues
 from spamnb.errors import SpamnbError, SpamnbWarning
+from spamnb.settings import SETTINGS
 
 EACH = 30
 HOSTILE = "<script>alert(1)</script>"
@@ -41,6 +43,10 @@ def test_a_model_from_python_is_the_command_lines(folder: Path, tmp_path: Path) 
     exported = [stdout_of("export", "-m", tmp_path / name).splitlines()[1:] for name in ("one", "two")]
     assert exported[0] == exported[1]
     assert "by hand" in stdout_of("info", "-m", tmp_path / "one")
+
+
+def test_type_checkers_know_all_settings() -> None:
+    assert [*SettingValues.__annotations__] == [*SETTINGS]
 
 
 @pytest.mark.parametrize(

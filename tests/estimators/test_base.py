@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from spamnb.estimators.concept import number_game
 from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, MultinomialNB
 from spamnb.estimators.gaussian import GaussianNB, LinearDiscriminantAnalysis
+from spamnb.estimators.logistic import LogisticRegression
 
 categorical = partial(CategoricalNB, min_categories=3)
 MODELS: list[Any] = [MultinomialNB, BernoulliNB, categorical]
@@ -89,6 +90,12 @@ def test_labels_that_name_no_class_are_refused(labels: list[Any], said: str) -> 
             MultinomialNB().fit([[1], [2]], y)
 
 
+@pytest.mark.parametrize("model", [MultinomialNB, GaussianNB, LogisticRegression])
+def test_rows_without_classes_are_refused(model: Any) -> None:
+    with pytest.raises(ValueError, match=f"{model.__name__} requires y to be passed"):
+        model().fit([[1], [2]])
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("alpha", [-1.0, float("nan"), float("inf"), "much", [[1.0]], [1.0], None])
 def test_alpha_must_be_numbers_that_are_not_negative(model: Any, alpha: Any) -> None:
@@ -119,7 +126,7 @@ def test_decisions_are_those_of_least_expected_loss(seed: int, actions: int) -> 
     for p in model.predict_proba(X):
         risks = [sum(p[c] * loss[a, c] for c in range(n)) for a in range(n + actions)]
         expected.append(names[risks.index(min(risks))])
-    assert model.decide(X, loss).tolist() == expected
+    assert model.decide(X, loss, names[: n + actions]).tolist() == expected
     assert model.decide(X, 1 - np.eye(n)).tolist() == model.predict(X).tolist()
 
 
@@ -172,8 +179,10 @@ def test_a_loss_by_names_cannot_be_transposed() -> None:
 def test_predict_minimises_the_loss(model: Any) -> None:
     X, y = rows(12, 60)
     table = np.random.default_rng(1).random((3, 3))
-    fitted = model(loss=table).fit(X, y)
-    assert fitted.predict(X).tolist() == fitted.decide(X, table).tolist()
+    fitted = model(loss={a: dict(zip("abc", row)) for a, row in zip("abc", table.tolist())}).fit(X, y)
+    assert fitted.predict(X).tolist() == fitted.decide(X, table, actions=["a", "b", "c"]).tolist()
+    with pytest.raises(ValueError, match=r"of the action 'a' for 'b', or the other way round\? Name the actions"):
+        model(loss=table).fit(X, y).predict(X)
     counts = fitted.class_count_
     balanced = model(loss="balanced").fit(X, y)
     expected = fitted.classes_[(fitted.predict_proba(X) / counts).argmax(axis=1)]

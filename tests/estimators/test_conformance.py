@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, MultinomialNB
+from spamnb.estimators.discrete import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 from spamnb.estimators.gaussian import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 
@@ -16,6 +16,7 @@ MODELS = [
     MultinomialNB(),
     MultinomialNB(binary=True, class_prior="dirichlet"),
     BernoulliNB(),
+    ComplementNB(),
     CategoricalNB(),
     GaussianNB(),
     LinearDiscriminantAnalysis(),
