@@ -17,17 +17,17 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests/mail.py, tests/commands.py
 
-# Examples have no deadline, because a busy machine must not fail a test. They are the same in every run; .ci/run also
-# tests new ones, by the profile "explore" with a seed.
+# Examples have no deadline, because a busy machine must not fail a test. They are the same in every run, and few;
+# .ci/run also tests new ones, by the profile "explore" with a seed.
 settings.register_profile(
     "spamnb",
-    max_examples=50,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("explore", settings.get_profile("spamnb"), derandomize=False, database=None)
+settings.register_profile("explore", settings.get_profile("spamnb"), max_examples=50, derandomize=False, database=None)
 settings.load_profile("spamnb")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in background jobs; tests of Ctrl-C need it

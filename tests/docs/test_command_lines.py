@@ -28,6 +28,7 @@ NOT_RUN = {
     'spamnb train --dask "$file"': "needs Slurm",
     "python scripts/fetch_corpora.py": "needs the network",
     "python scripts/build_commands.py": "writes docs/commands.md; test_reference.py compares it",
+    "python scripts/build_reference.py": "tests/api/test_reference.py builds the pages",
     "python scripts/check_architecture.py": "judges the code, not the documents",
     "python scripts/compare_": "needs the public corpora and other filters",
     "python scripts/build_starter.py": "needs the public corpora",

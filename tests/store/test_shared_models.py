@@ -16,9 +16,9 @@ from mail import count_messages, mail, message, train_file
 from spamnb.api.relearning import relearn
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
+from spamnb.model import model
 from spamnb.model.model import SIZE
 from spamnb.settings import Settings
-from spamnb.store import state
 from spamnb.store.cells import Cells
 from spamnb.store.jsonl import export
 from spamnb.store.merging import merge_models
@@ -40,7 +40,7 @@ WEIGHT = 5
 def small_shared_model() -> Iterator[None]:
     """Count each lesson as 5 messages: the shared model has 30."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(state, "SHARED_LESSONS", 30 // WEIGHT)
+        patched.setattr(model, "SHARED_LESSONS", 30 // WEIGHT)
         yield
 
 
@@ -89,7 +89,7 @@ def test_scores_are_those_of_one_file_that_holds_both_and_each_lesson_several_ti
         assert scores(user) == scores(whole)
         assert user.store.model.totals.classes == one.model.totals.classes
         has_new_class = user.store.model.totals.classes != common.model.totals.classes
-        assert has_new_class or [*map(list, user.store.model.calibration[:3])] == [*map(list, common.calibration()[:3])]
+        assert has_new_class or [*map(list, user.store.model.calibration[:3])] == [*map(list, common.model.calibration[:3])]
         assert [*map(list, user.store.model.totals[1:4])] == [*map(list, one.model.totals[1:4])]
 
 
