@@ -13,6 +13,7 @@ from spamnb.report.table import Table, format_tables
 from spamnb.shown_text import pluralize
 
 MATRIX_CLASSES = 8  # classes of the largest confusion matrix; a larger one is too wide for terminals and phones
+MATRIX_NAMES = 24  # characters of their names in the head of a matrix that is at most 80 columns wide
 
 
 def format_figures(figures: Figures, verbose: bool = False) -> str:
@@ -79,9 +80,15 @@ def class_table(figures: Figures) -> Table:
 
 
 def confusion_table(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> Table:
-    """Return a table of messages by true class and verdict. The last column of ``confusion`` is unsure."""
-    rows = [(name, *(f"{n:,}" for n in (sum(row), *row))) for name, row in zip(classes, confusion)]
-    return Table("Verdicts", ("true \\ verdict", "messages", *classes, UNSURE), rows)
+    """Return a table of messages by true class and verdict. The last column of ``confusion`` is unsure.
+
+    The columns have the numbers of the classes if their names would not fit into a terminal of 80 columns.
+    """
+    if sum(map(len, classes)) <= MATRIX_NAMES:
+        rows = [(name, *(f"{n:,}" for n in (sum(row), *row))) for name, row in zip(classes, confusion)]
+        return Table("Verdicts", ("true \\ verdict", "messages", *classes, UNSURE), rows)
+    rows = [(f"{c} {classes[c - 1]}", *(f"{n:,}" for n in row)) for c, row in enumerate(confusion, 1)]
+    return Table("Verdicts", ("true \\ verdict", *map(str, range(1, len(classes) + 1)), UNSURE), rows)
 
 
 def format_percent(value: float) -> str:

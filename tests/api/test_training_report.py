@@ -8,6 +8,8 @@ from mail import mail, write_folders
 import spamnb
 from spamnb.api.train import TrainingReport
 from spamnb.model.new_senders import NewSenders
+from spamnb.report.evaluation import confusion_table
+from spamnb.report.table import render_text
 from spamnb.settings import Settings
 from spamnb.training import LeaveOneOutResult, NewestResult
 
@@ -106,6 +108,19 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
 def test_many_classes_have_no_table() -> None:
     for names in ("abcdefgh", "abcdefghi"):
         assert ("Verdicts" in str(report({(name, name): 60 for name in names}))) == (len(names) == 8)
+
+
+def test_eight_classes_with_long_names_fit_into_a_terminal() -> None:
+    names = [f"talk.politics.of.{letter * 6}" for letter in "abcdefgh"]
+    table = render_text(confusion_table(names, [[1234] * 9] * 8).rich(range(1, 10)), width=80)
+    assert table.count("1,234") == 72 and max(map(len, table.splitlines())) <= 80
+    assert confusion_table(["ham", "spam"], [[1, 2, 3]] * 2).head == (
+        "true \\ verdict",
+        "messages",
+        "ham",
+        "spam",
+        "unsure",
+    )
 
 
 def test_the_last_line_is_a_command_for_the_same_mail(tmp_path: Path) -> None:
