@@ -94,7 +94,7 @@ def find_errors(
     errors = []
     with Ledger.open(ledger) as opened_ledger:
         for name, raw in messages.items():
-            places, entry = mail_folders.get(name, []), opened_ledger.last_verdict(digest(raw))
+            places, entry = mail_folders.get(name, []), opened_ledger.find(digest=digest(raw))
             # A message without an entry was moved to Junk just before the connection was lost.
             expected = folder_of.get(name) or ("INBOX" if entry is not None and entry.verdict != "spam" else "Junk")
             is_unknown = folder_of.get(name) == "" and len(places) < 2  # the server was killed before it answered

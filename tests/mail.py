@@ -187,7 +187,7 @@ def write_ledger(
         for raw in raws:
             read = classifier.read(raw)
             entry = make_entry(read, classify_mail(classifier, read), classifier, user=user)
-            ledger.add([entry.with_place(inbox)._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
+            ledger.put([entry.with_place(inbox)._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
 
 
 def count_verdicts(ledger: Ledger) -> int:

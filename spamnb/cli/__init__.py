@@ -16,7 +16,8 @@ from spamnb.errors import SpamnbError, in_options
 
 COMMANDS = (
     "train", "classify", "filter", "learn", "forget", "words", "explain", "evaluate", "info",
-    "export", "import", "backup", "merge", "set", "upgrade", "serve", "check", "sort", "watch", "review", "undo",
+    "export", "import", "backup", "merge", "set", "upgrade", "serve", "check", "sort", "watch", "review",
+    "undo", "relearn",
 )  # fmt: skip
 INTERRUPTED = 130  # the exit status that shells give a program ended by Ctrl-C
 

@@ -39,7 +39,8 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
         old_class = classifier.learned(raw) or ""
         is_forgotten = classifier.forget(label, raw)
         if open_ledger is not None:
-            open_ledger.delete_message(digest(raw))
+            for table in ("verdicts", "corrections"):
+                open_ledger.delete(table, digest=digest(raw))
         return is_forgotten, old_class
 
     def forget_all(raws: list[bytes]) -> list[tuple[bool, str]]:
@@ -51,7 +52,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
         if ledger.exists() or is_on_command_line("ledger"):
             from spamnb.ledger.ledger import Ledger
 
-            open_ledger = stack.enter_context(Ledger.open_existing(ledger))
+            open_ledger = stack.enter_context(Ledger.open(ledger, make=False))
         check_has_class(label, sorted(classifier.store.own.class_ids), f"{model}: ")
         entries = find_messages(sources, unreadable, label=label)
         results = list(change_model(sources, entries, unreadable, forget_all, classifier.store, "forgetting"))

@@ -49,7 +49,7 @@ def review_command(model: Path, ledger: Path, port: int, models: Path | None) ->
 
     with Classifier.open(model) as classifier:
         classifier.check_spam()
-    Ledger.open_existing(ledger).close()
+    Ledger.open(ledger, make=False).close()
     key = secrets.token_urlsafe(32)
     teacher = Teacher(model, models)
     app = Review(ledger, teacher, key).app()

@@ -32,7 +32,7 @@ def undo_command(model: Path, ledger: Path, models: Path | None) -> None:
     from spamnb.ledger.ledger import Ledger
     from spamnb.store.snapshot import previous_model, restore_previous
 
-    with Ledger.open_existing(ledger) if ledger.exists() else Ledger.open(":memory:") as open_ledger:
+    with Ledger.open(ledger if ledger.exists() else ":memory:") as open_ledger:
         batch, previous = open_ledger.last_batch(), previous_model(model)
         if previous.exists() and previous.stat().st_mtime > (batch.at if batch else 0):
             restore_previous(model)
@@ -53,12 +53,12 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
     from spamnb.shown_text import escape, pluralize
     from spamnb.sources.imap_connection import Unreachable
 
-    corrections = ledger.corrections(batch.batch)
+    corrections = ledger.corrections(batch=batch.batch)
     if models is None and any(correction.user for correction in corrections):
         raise SpamnbError("the last command taught models of users; --models names their folder")
     n_moved, problems = 0, list[str]()
     with OpenMailboxes(ledger) as mailboxes:
-        for entry in ledger.verdicts_of(batch):
+        for entry in ledger.find_all(batch=batch.batch):
             try:
                 n_moved += bool(entry.mailbox) and mailboxes.move_to(entry, INBOX)
             except Unreachable:  # nothing else is tried, and 'undo' can be repeated
@@ -73,7 +73,7 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
         finally:
             teacher.close()
         n_forgotten, problems = outcome.n_changed, [*problems, *outcome.problems]
-    ledger.delete_batch(batch)
+    ledger.delete("batches", batch=batch.batch)
     for problem in problems:
         tell(problem)
     moved, forgotten = pluralize(n_moved, "message"), pluralize(n_forgotten, "message")

@@ -147,16 +147,32 @@ class Day(NamedTuple):
         return self.good + self.unsure + self.spam
 
 
+class Statistics(NamedTuple):
+    """The numbers of verdicts on each of some days, and the numbers of corrected ones."""
+
+    days: list[Day]  # the oldest first; days without mail have zeros
+    false_positives: int  # good mail called spam
+    false_negatives: int  # spam let through
+
+
+Row = LedgerEntry | Correction | Batch
+
+
 class Ledger(Database):
-    """A ledger. `open` makes the file if there is none; `open_existing` does not."""
+    """A ledger: its rows are verdicts, corrections, and batches of both."""
 
     OWN_ID = APPLICATION_ID
     KIND = "ledger"
     REMEDY = "remove it to begin a new one; new mail is then classified again"
 
     @classmethod
-    def open(cls, path: str | Path) -> Self:
-        """Open the ledger at ``path``, or make it. Raise SpamnbError if the file is no ledger."""
+    def open(cls, path: str | Path, *, make: bool = True) -> Self:
+        """Open the ledger at ``path``. If there is none, make it, or raise SpamnbError.
+
+        Raise SpamnbError if the file is no ledger.
+        """
+        if not make and not Path(path).exists():
+            raise SpamnbError(f"{path}: no such ledger; 'spamnb sort' and 'spamnb watch' write one")
         ledger = cls.connect(path, writable=True)
         try:
             ledger._prepare()
@@ -164,13 +180,6 @@ class Ledger(Database):
             ledger.close()
             raise
         return ledger
-
-    @classmethod
-    def open_existing(cls, path: Path) -> Self:
-        """Open the ledger at ``path``. Raise SpamnbError if there is none."""
-        if not path.exists():
-            raise SpamnbError(f"{path}: no such ledger; 'spamnb sort' and 'spamnb watch' write one")
-        return cls.open(path)
 
     @classmethod
     def copy_places(cls, path: Path) -> Self:
@@ -216,31 +225,54 @@ class Ledger(Database):
             raise Damaged("other tables, views, triggers or indexes than a ledger's")
         return bool(application)
 
-    def add(self, entries: Sequence[LedgerEntry]) -> list[int]:
-        """Write verdicts in one transaction, and return their positions.
+    def put(self, rows: Sequence[Row]) -> list[int]:
+        """Write rows in one transaction, and return the positions of the verdicts.
 
-        A verdict that the ledger has is not written again: a crash makes programs repeat it.
+        A verdict or a batch that the ledger has is not written again: a crash makes programs repeat a verdict. A
+        correction replaces an earlier one of the same message by the same user.
         """
         with self.writing():
-            last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
-            begin = position = last[0] if last else 0
-            verdicts, tokens, positions = [], [], []
-            find_same = "SELECT position FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
-            for entry in entries:
-                if same := self.execute(find_same, (entry.digest, entry.at, entry.user)).fetchone():
-                    positions.append(same[0])
-                    continue
-                positions.append(position)
-                size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
-                verdicts.append((position, *entry[:-2], entry.doubt, entry.doubtful, size))
-                if entry.tokens:
-                    tokens.append((position, entry.tokens))
-                position += size
-            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 23)})", verdicts)  # noqa: S608
-            self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
-            if begin // TIDY_EVERY != position // TIDY_EVERY:
-                self.tidy(position)
+            positions = self._put_verdicts([row for row in rows if isinstance(row, LedgerEntry)])
+            for row in rows:
+                if isinstance(row, Batch):
+                    self.execute("INSERT OR IGNORE INTO batches (batch, command, model, at) VALUES (?, ?, ?, ?)", row)
+                elif isinstance(row, Correction):
+                    last = None if row.verdict else self.find(digest=row.digest, user=row.user)
+                    verdict = last.verdict if last else row.verdict
+                    row = row._replace(user=sql_text(row.user), verdict=verdict, at=row.at or int(time.time()))
+                    columns, values = ", ".join(row._fields), ", ".join("?" * len(row))
+                    self.execute(f"INSERT OR REPLACE INTO corrections ({columns}) VALUES ({values})", row)  # noqa: S608
         return positions
+
+    def _put_verdicts(self, entries: Sequence[LedgerEntry]) -> list[int]:
+        last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
+        begin = position = last[0] if last else 0
+        verdicts, tokens, positions = [], [], []
+        find_same = "SELECT position FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
+        for entry in entries:
+            if same := self.execute(find_same, (entry.digest, entry.at, entry.user)).fetchone():
+                positions.append(same[0])
+                continue
+            positions.append(position)
+            size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
+            verdicts.append((position, *entry[:-2], entry.doubt, entry.doubtful, size))
+            if entry.tokens:
+                tokens.append((position, entry.tokens))
+            position += size
+        self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 23)})", verdicts)  # noqa: S608
+        self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
+        if begin // TIDY_EVERY != position // TIDY_EVERY:
+            self.tidy(position)
+        return positions
+
+    def delete(self, table: str, **columns: Any) -> int:
+        """Delete the rows of "verdicts", "corrections" or "batches" with these values, and return their number."""
+        where = " AND ".join(f"{name} = ?" for name in columns)
+        with self.writing():
+            if table == "verdicts":
+                positions = f"SELECT position FROM verdicts WHERE {where}"  # noqa: S608 (our names)
+                self.execute(f"DELETE FROM tokens WHERE position IN ({positions})", (*columns.values(),))  # noqa: S608
+            return self.execute(f"DELETE FROM {table} WHERE {where}", (*columns.values(),)).rowcount  # noqa: S608
 
     def tidy(self, end: int, *, days: float = DAYS, max_bytes: int = MAX_BYTES) -> None:
         """Delete rows older than ``days``, and the verdicts more than ``max_bytes`` before the position ``end``."""
@@ -256,57 +288,12 @@ class Ledger(Database):
             gone = "NOT EXISTS (SELECT 1 FROM locations AS l WHERE (l.mailbox, l.identity) = (s.mailbox, s.identity))"
             self.execute(f"DELETE FROM sides AS s WHERE at < ? AND {gone}", year_ago)  # noqa: S608 (our own words)
 
-    def delete_message(self, digest: bytes) -> int:
-        """Delete all rows of a message; return the number of its verdicts."""
-        with self.writing():
-            positions = "SELECT position FROM verdicts WHERE digest = ?"
-            self.execute(f"DELETE FROM tokens WHERE position IN ({positions})", (digest,))  # noqa: S608 (our own words)
-            self.execute("DELETE FROM corrections WHERE digest = ?", (digest,))
-            return self.execute("DELETE FROM verdicts WHERE digest = ?", (digest,)).rowcount
-
-    def put_batch(self, batch: Batch) -> None:
-        """Write a batch, if the ledger does not have it."""
-        with self.writing():
-            self.execute("INSERT OR IGNORE INTO batches (batch, command, model, at) VALUES (?, ?, ?, ?)", batch)
-
     def last_batch(self) -> Batch | None:
         """Return the newest batch."""
         with self.reading():
             rows = self.execute("SELECT batch, command, model, at FROM batches ORDER BY number DESC LIMIT 1")
             checked = checked_rows("batches", rows, batch=str, command=str, model=str, at=_is_number)
         return next((Batch(*row) for row in checked), None)
-
-    def delete_batch(self, batch: Batch) -> None:
-        """Delete a batch that was taken back."""
-        with self.writing():
-            self.execute("DELETE FROM batches WHERE batch = ?", (batch.batch,))
-
-    def verdicts_of(self, batch: Batch) -> list[LedgerEntry]:
-        """Return the verdicts of a batch."""
-        return self._verdicts("WHERE v.batch = ? ORDER BY v.position", (batch.batch,))
-
-    def delete_verdict(self, position: int) -> None:
-        """Delete a verdict on a message that will be classified again."""
-        with self.writing():
-            self.execute("DELETE FROM tokens WHERE position = ?", (position,))
-            self.execute("DELETE FROM verdicts WHERE position = ?", (position,))
-
-    def put_correction(self, correction: Correction) -> None:
-        """Write a correction, which replaces an earlier correction of the same message by the same user."""
-        with self.writing():
-            last = None if correction.verdict else self.last_verdict(correction.digest, correction.user)
-            row = correction._replace(
-                user=sql_text(correction.user),
-                verdict=last.verdict if last else correction.verdict,
-                at=correction.at or int(time.time()),
-            )
-            columns, values = ", ".join(row._fields), ", ".join("?" * len(row))
-            self.execute(f"INSERT OR REPLACE INTO corrections ({columns}) VALUES ({values})", row)  # noqa: S608
-
-    def delete_correction(self, correction: Correction) -> None:
-        """Delete a correction that was undone."""
-        with self.writing():
-            self.execute("DELETE FROM corrections WHERE digest = ? AND user = ?", (correction.digest, correction.user))
 
     def put_place(self, position: int, place: Place) -> None:
         """Write the place to which a message was moved."""
@@ -339,14 +326,14 @@ class Ledger(Database):
         page = f"SELECT v.position FROM {_CORRECTED} {clauses}"  # noqa: S608 (no text of mail)
         return self._verdicts(f"WHERE v.position IN ({page}) ORDER BY {ORDERS[order]}", values)
 
-    def verdict_at(self, position: int) -> LedgerEntry | None:
-        """Return the verdict at a position."""
-        return next(iter(self._verdicts("WHERE v.position = ?", (position,))), None)
+    def find(self, **columns: Any) -> LedgerEntry | None:
+        """Return the last verdict with these values, such as its ``position``, or ``digest`` and ``user``."""
+        return next(iter(self.find_all(**columns)), None)
 
-    def last_verdict(self, digest: bytes, user: str | None = None) -> LedgerEntry | None:
-        """Return the last verdict on a message, for any user if ``user`` is None."""
-        clauses = "WHERE v.digest = ? AND (? IS NULL OR v.user = ?) ORDER BY v.position DESC LIMIT 1"
-        return next(iter(self._verdicts(clauses, (digest, user, user))), None)
+    def find_all(self, **columns: Any) -> list[LedgerEntry]:
+        """Return the verdicts with these values, the newest first."""
+        where = " AND ".join(f"v.{name} = ?" for name in columns)
+        return self._verdicts(f"WHERE {where} ORDER BY v.position DESC", (*columns.values(),))
 
     def _verdicts(self, clauses: str, values: tuple[Any, ...]) -> list[LedgerEntry]:
         """Return verdicts without their tokens; ``clauses`` follow the table in the statement."""
@@ -370,49 +357,40 @@ class Ledger(Database):
             rows = self.execute("SELECT tokens FROM tokens WHERE position = ?", (position,))
             return next((tokens for (tokens,) in checked_rows("tokens", rows, tokens=bytes)), b"")
 
-    def correction_of(self, digest: bytes, user: str) -> Correction | None:
-        """Return the correction of a user's message."""
-        return next(iter(self._corrections("WHERE digest = ? AND user = ?", (digest, user))), None)
-
-    def corrections(self, batch: str = "") -> list[Correction]:
-        """Return the corrections, the newest first: of one batch, or all if ``batch`` is empty."""
-        return self._corrections("WHERE ? IN (batch, '') ORDER BY number DESC", (batch,))
-
-    def _corrections(self, clauses: str, values: tuple[Any, ...]) -> list[Correction]:
-        columns = ", ".join(Correction._fields)
+    def corrections(self, **columns: Any) -> list[Correction]:
+        """Return the corrections with these values, such as their ``batch``, the newest first."""
+        where = " AND ".join(["1", *(f"{name} = ?" for name in columns)])
+        statement = f"SELECT {', '.join(Correction._fields)} FROM corrections WHERE {where} ORDER BY number DESC"  # noqa: S608
         with self.reading():
-            rows = self.execute(f"SELECT {columns} FROM corrections {clauses}", values)  # noqa: S608 (no text of mail)
+            rows = self.execute(statement, (*columns.values(),))
             fits: dict[str, ColumnCheck] = dict.fromkeys(Correction._fields, str)
             fits |= {"digest": is_digest, "spam": int, "at": _is_number}
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **fits)]
         return [each._replace(spam=bool(each.spam)) for each in corrections]
 
-    def count_by_day(self, number: int = 30) -> list[Day]:
-        """Return the numbers of verdicts on each of the last days, the oldest first. Days without mail have zeros.
+    def statistics(self, number: int = 30, user: str = "") -> Statistics:
+        """Return what happened on each of the last days. Without ``user`` the mail of all users is counted.
 
-        >>> [day.total for day in Ledger.open(":memory:").count_by_day(2)]
+        >>> [day.total for day in Ledger.open(":memory:").statistics(2).days]
         [0, 0]
         """
         today = int(time.time()) // _DAY
+        since = (today - number + 1) * _DAY
         with self.reading():
             rows = self.execute(
                 f"SELECT at / {_DAY} AS day, sum(verdict NOT IN ('spam', 'unsure')), sum(verdict = 'unsure'),"  # noqa: S608
-                " sum(verdict = 'spam'), sum(doubtful) FROM verdicts WHERE at >= ? GROUP BY day",
-                ((today - number + 1) * _DAY,),
+                " sum(verdict = 'spam'), sum(doubtful) FROM verdicts WHERE at >= ? AND ? IN ('', user) GROUP BY day",
+                (since, user),
             )
             counts = {day: sums for day, *sums in rows}
-        days = range(today - number + 1, today + 1)
-        return [Day(time.strftime("%Y-%m-%d", time.gmtime(day * _DAY)), *counts.get(day, [0] * 4)) for day in days]
-
-    def count_errors(self, since: float) -> tuple[int, int]:
-        """Return the numbers of corrected verdicts since a time: good mail called spam, and spam let through."""
-        with self.reading():
-            return self.execute(
+            errors = self.execute(
                 "SELECT coalesce(sum(verdict = 'spam' AND NOT spam), 0),"
                 " coalesce(sum(verdict NOT IN ('spam', '') AND spam), 0)"
-                " FROM corrections WHERE at >= ?",
-                (int(since),),
+                " FROM corrections WHERE at >= ? AND ? IN ('', user)",
+                (since, user),
             ).fetchone()
+        names = {day: time.strftime("%Y-%m-%d", time.gmtime(day * _DAY)) for day in range(since // _DAY, today + 1)}
+        return Statistics([Day(name, *counts.get(day, [0] * 4)) for day, name in names.items()], *errors)
 
 
 def _is_number(value: Any) -> bool:

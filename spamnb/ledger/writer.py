@@ -9,14 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
-from spamnb.ledger.entries import LedgerEntry
-from spamnb.ledger.ledger import Batch, Correction, Ledger
+from spamnb.ledger.ledger import Ledger, Row
 from spamnb.shown_text import pluralize
 
 MAX_WAITING = 10_000  # rows, some 30 MB of memory; further rows are dropped, and their number is reported
 _PAUSE = 0.2  # seconds to wait for further rows, because a transaction for each row takes five times as long
-
-Row = LedgerEntry | Correction | Batch
 
 
 class LedgerWriter:
@@ -37,7 +34,7 @@ class LedgerWriter:
         self._thread.start()
 
     def put(self, row: Row) -> None:
-        """Write a verdict or a correction soon; return at once."""
+        """Write a row soon; return at once."""
         try:
             self._waiting.put_nowait(row)
         except queue.Full:
@@ -60,13 +57,7 @@ class LedgerWriter:
                     if ledger is None:
                         ledger = stack.enter_context(Ledger.open(self._path))
                     if batch:
-                        with ledger.writing():
-                            ledger.add([each for each in batch if isinstance(each, LedgerEntry)])
-                            for each in batch:
-                                if isinstance(each, Correction):
-                                    ledger.put_correction(each)
-                                elif isinstance(each, Batch):
-                                    ledger.put_batch(each)
+                        ledger.put([row for row in batch if row is not None])
                         last_error = ""
                 except (SpamnbError, OSError) as error:
                     if str(error) != last_error:

@@ -183,8 +183,7 @@ class Filing:
 
     def _add(self, entries: Sequence[LedgerEntry]) -> list[int]:
         """Write the verdicts of messages that are moved, and return their positions."""
-        self.record.ledger.put_batch(self.batch)
-        return self.record.ledger.add(entries)
+        return self.record.ledger.put([self.batch, *entries])
 
     def learn(self) -> Iterator[LearnResult]:
         """Learn the messages that a person moved since the last scan, and yield each."""
@@ -200,7 +199,6 @@ class Filing:
                 with self.record.ledger.writing():
                     self.record.add_learned(moved)
                     if is_changed:
-                        self.record.ledger.put_batch(self.batch)
                         correction = Correction(digest(moved.raw), label, moved.is_spam, "move", before=before)
-                        self.record.ledger.put_correction(correction._replace(batch=self.batch.batch))
+                        self.record.ledger.put([self.batch, correction._replace(batch=self.batch.batch)])
                 yield LearnResult(moved, label, is_changed)

@@ -192,9 +192,10 @@ def _check_is_maildir(path: Path, display_name: str) -> None:
         for folder in (path, path / "cur", path / "new"):
             os.scandir(folder).close()
     except (FileNotFoundError, NotADirectoryError):
-        if (path / "ImapMail").exists() or "ImapMail" in path.parts or (path / "prefs.js").exists():
-            problem = "Thunderbird's mail and no Maildir; name the account on its server, as imaps://USER@HOST"
-            raise SpamnbError(f"{display_name}: {problem}") from None
+        if (path / "prefs.js").exists() or any(path.glob("*.msf")) or Path(f"{path}.msf").exists():
+            problem = "Thunderbird's mail, which only Thunderbird may change; name the account on its server, as"
+            hint = "imaps://USER@HOST; for local and POP mail see docs/imap.md#thunderbirds-local-and-pop-mail"
+            raise SpamnbError(f"{display_name}: {problem} {hint}") from None
         raise SpamnbError(f"{display_name}: no Maildir, because it has no cur and new") from None
     except OSError as error:
         raise SpamnbError(f"{display_name}: cannot be read: {error.strerror}") from None

@@ -12,12 +12,12 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.ledger.entries import INBOX, JUNK, NOWHERE, OTHER, LedgerEntry, Place
+from spamnb.ledger.entries import INBOX, JUNK, MAX_PLACE, NOWHERE, OTHER, LedgerEntry, Place
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox.interface import NO_VERDICT, Mailbox, Move, State
 from spamnb.mailbox.old_record import remove_old, take_over
@@ -57,6 +57,7 @@ class MailboxRecord:
         self._states: dict[str, State] = {}  # of each folder at the last scan
         self.sent: list[SentMail] = []  # mail that came into Sent folders, for the configuration file
         self._may_have_moves = True  # whether a message may be on another side than before
+        self._ledger_path = os.fsencode(os.path.abspath(ledger.file))
         address = sql_text(mailbox.address)
         old, was_read = mailbox.lock_path.with_suffix(".sqlite"), False
         select = "SELECT number FROM mailboxes WHERE address = ?"
@@ -89,10 +90,23 @@ class MailboxRecord:
                     if time.monotonic() > deadline:
                         raise SpamnbError(f"{self.mailbox.display_name}: another spamnb is sorting it") from None
                     time.sleep(0.1)
+            self._check_ledger(descriptor)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, self._ledger_path, 0)
             self.mailbox.folders(fresh=True)
             yield self.finish_moves()
         finally:
             os.close(descriptor)
+
+    def _check_ledger(self, descriptor: int) -> None:
+        """Raise SpamnbError if the file of the lock names another ledger, whose moves would look like a person's."""
+        other = os.pread(descriptor, MAX_PLACE, 0)
+        if other not in (b"", self._ledger_path) and os.path.exists(other):
+            name = escape(os.fsdecode(other))
+            problem = (
+                f"its ledger is {name}; name it with --ledger: another would take what 'sort' moves for your moves"
+            )
+            raise SpamnbError(f"{self.mailbox.display_name}: {problem}")
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> Place:
         """Return the place of a message, which is NOWHERE if `Mailbox.format_path` returns no path."""
@@ -139,7 +153,7 @@ class MailboxRecord:
         identities = self.mailbox.read([message for message, _ in messages], "identity") if entries else ()
         sides = [(identity, False, int(time.time())) for _, identity in identities if isinstance(identity, bytes)]
         with self.ledger.writing():
-            self.ledger.add(entries)
+            self.ledger.put(entries)
             rows = [(message.key,) for message, _ in messages]
             self._executemany("INSERT OR REPLACE INTO new_mail VALUES (?, ?, 1)", rows)
             self._put_digests(digest for _, digest in messages)
@@ -223,7 +237,7 @@ class MailboxRecord:
                 self._execute("DELETE FROM moves WHERE mailbox = ? AND folder = ? AND key = ?", *row)
                 if not is_done:
                     if not self.was_classified(move.digest):  # the next run classifies the message again
-                        self.ledger.delete_verdict(move.position)
+                        self.ledger.delete("verdicts", position=move.position)
                     continue
                 self._put_side(move.identity, move.is_junk)
                 self._put_digests([move.digest])
@@ -251,6 +265,10 @@ class MailboxRecord:
         The caller calls `add_learned` for each message that was learned. New messages are recorded on the side where
         they are. A message on both sides, for example while a mail reader copies it, is left for the next scan.
         """
+        with suppress(FileNotFoundError):  # no run has locked the mailbox yet
+            descriptor = os.open(self.mailbox.lock_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor):
+                self._check_ledger(descriptor)
         try:
             folders = {folder.key: folder for folder in self.mailbox.folders(fresh=True)}
         except OSError as error:  # the mailbox was removed, perhaps with its user; 'watch' goes on with other mailboxes

@@ -142,7 +142,7 @@ class Review:
     def _message(self, request: Request) -> Response:
         position = request.path_params["position"]
         with Ledger.open(self.ledger) as ledger, OpenMailboxes(ledger) as mailboxes:
-            entry = ledger.verdict_at(int(position)) if _is_position(position) else None
+            entry = ledger.find(position=int(position)) if _is_position(position) else None
             if entry is None:
                 raise Refusal(404, describe_missing(position[:20]))
             values = pages.message_values(ledger, entry, mailboxes.read(entry))
@@ -162,7 +162,7 @@ class Review:
 
     def _statistics(self, request: Request) -> Response:
         with Ledger.open(self.ledger) as ledger, Classifier.open(self.teacher.shared) as model:
-            values = pages.statistics_values(ledger, model)
+            values = pages.statistics_values(ledger, model, request.query_params.get("user", "")[: pages.MAX_TYPED])
         return self._render(request, "statistics.html", **values)
 
     def _teach(self, fields: Fields) -> Response:
@@ -184,9 +184,9 @@ class Review:
     def _undo(self, fields: Fields) -> Response:
         batch, position = _first(fields, "batch"), _first(fields, "position")
         with Ledger.open(self.ledger) as ledger:
-            entry = ledger.verdict_at(int(position)) if _is_position(position) else None
-            correction = ledger.correction_of(entry.digest, entry.user) if entry else None
-            corrections = ledger.corrections(batch) if batch else [correction] if correction else []
+            entry = ledger.find(position=int(position)) if _is_position(position) else None
+            of_entry = ledger.corrections(digest=entry.digest, user=entry.user) if entry else []
+            corrections = ledger.corrections(batch=batch) if batch else of_entry
             outcome = self.teacher.undo(ledger, corrections)
         if not (outcome.n_changed or outcome.problems):
             raise Refusal(404, "Nothing was undone: the correction was undone before, or is no longer in the ledger.")

@@ -95,7 +95,7 @@ class Row(NamedTuple):
 
 
 def _row(ledger: Ledger, entry: LedgerEntry) -> Row:
-    return Row(entry, ledger.correction_of(entry.digest, entry.user))
+    return Row(entry, next(iter(ledger.corrections(digest=entry.digest, user=entry.user)), None))
 
 
 def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
         "rows": [_row(ledger, entry) for entry in entries[:PER_PAGE]],
         "has_next_page": len(entries) > PER_PAGE,
         "users": ledger.users(),
-        "corrections": ledger.corrections(batch) if batch else [],
+        "corrections": ledger.corrections(batch=batch) if batch else [],
         "days": DAYS,
     }
 
@@ -153,15 +153,14 @@ def preload_top_words(path: Path) -> None:
         top_words(model)
 
 
-def statistics_values(ledger: Ledger, model: Classifier) -> dict[str, Any]:
-    """Return the values of the page of statistics: the verdicts of thirty days, and the model."""
-    false_positives, false_negatives = ledger.count_errors(time.time() - 30 * DAY)
+def statistics_values(ledger: Ledger, model: Classifier, user: str) -> dict[str, Any]:
+    """Return the values of the page of statistics: the verdicts of a user, or of all users, and the model."""
     with model.store.reading():
         totals, meta = model.store.model.totals, origin(model.store.model.meta)
     return {
-        "days": ledger.count_by_day(30),
-        "false_positives": false_positives,
-        "false_negatives": false_negatives,
+        "statistics": ledger.statistics(30, user),
+        "user": user,
+        "users": ledger.users(),
         "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],
         "megabytes": model.store.size() / 1e6,
         "words": totals.vocabulary_size,

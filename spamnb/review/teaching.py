@@ -55,12 +55,12 @@ class Teacher:
         With ``move`` each message whose mailbox is in the ledger is moved to the junk folder or to the inbox.
         """
         begun = Batch.begin("review", self.shared)
-        ledger.put_batch(begun)
+        ledger.put([begun])
         batch = begun.batch
         corrections: dict[int, tuple[LedgerEntry, Correction]] = {}  # by position
 
         def teach_one(position: int, mailboxes: OpenMailboxes) -> bool:
-            entry = ledger.verdict_at(position)
+            entry = ledger.find(position=position)
             if entry is None:
                 raise SpamnbError(describe_missing(position))
             # Read the message before a new model is made for its user, because the message may be missing.
@@ -74,7 +74,7 @@ class Teacher:
         def move_one(position: int, mailboxes: OpenMailboxes) -> bool:
             entry, correction = corrections.get(position, (None, None))
             if entry and correction and entry.mailbox and mailboxes.move_to(entry, JUNK if spam else INBOX):
-                ledger.put_correction(correction._replace(moved_from=entry.folder))
+                ledger.put([correction._replace(moved_from=entry.folder)])
             return False  # a move changes no model
 
         steps = [teach_one, move_one] if move else [teach_one]
@@ -85,7 +85,7 @@ class Teacher:
         """Undo corrections. If a message was moved when it was taught, move it back."""
 
         def undo_one(correction: Correction, mailboxes: OpenMailboxes) -> bool:
-            entry = ledger.last_verdict(correction.digest, correction.user)
+            entry = ledger.find(digest=correction.digest, user=correction.user)
             is_changed = _unlearn(ledger, self._models.for_learning(correction.user), correction, entry, mailboxes)
             if entry is not None and correction.moved_from:
                 mailboxes.move_back(entry, correction.moved_from)
@@ -93,9 +93,22 @@ class Teacher:
 
         return self._for_each(ledger, "", [partial(undo_one, each) for each in corrections])
 
+    def relearn(self, ledger: Ledger) -> Outcome:
+        """Learn the messages of all corrections in the ledger, the oldest first."""
+
+        def relearn_one(correction: Correction, mailboxes: OpenMailboxes) -> bool:
+            entry = ledger.find(digest=correction.digest, user=correction.user)
+            model = self._models.for_learning(correction.user)
+            label = correction.label
+            if label not in model.store.model.totals.classes:
+                label = class_of_label(model, "spam" if correction.spam else "ham")
+            return model.learn(label, _read(ledger, model, correction, entry, mailboxes))
+
+        return self._for_each(ledger, "", [partial(relearn_one, each) for each in reversed(ledger.corrections())])
+
     def move(self, ledger: Ledger, position: int, role: str) -> None:
         """Move a message to the inbox or to the junk folder, without teaching it."""
-        entry = ledger.verdict_at(position)
+        entry = ledger.find(position=position)
         if entry is None:
             raise SpamnbError(describe_missing(position))
         with OpenMailboxes(ledger) as mailboxes:
@@ -127,10 +140,10 @@ def _learn(
     old_class = model.learned(message) or ""
     is_changed = model.learn(label, message)
     correction = Correction(entry.digest, label, spam, "page", entry.user, entry.verdict, before=old_class, batch=batch)
-    earlier = ledger.correction_of(entry.digest, entry.user)
-    if not is_changed and earlier is not None and earlier.label == label:  # after a double click, undo undoes both
-        correction = correction._replace(before=earlier.before, moved_from=earlier.moved_from)
-    ledger.put_correction(correction)
+    for earlier in ledger.corrections(digest=entry.digest, user=entry.user):
+        if not is_changed and earlier.label == label:  # after a double click, undo undoes both
+            correction = correction._replace(before=earlier.before, moved_from=earlier.moved_from)
+    ledger.put([correction])
     return correction, is_changed
 
 
@@ -147,7 +160,7 @@ def _unlearn(
         is_changed = model.forget(correction.label, message)
         if is_changed and correction.before:
             model.learn(correction.before, message)
-    ledger.delete_correction(correction)
+    ledger.delete("corrections", digest=correction.digest, user=correction.user)
     return is_changed
 
 
@@ -163,7 +176,7 @@ def _read(
     date = time.strftime("%d %b %H:%M", time.localtime(correction.at))
     raise SpamnbError(
         f"the message that was taught as {correction.label} on {date} is no longer in the ledger;"
-        " to remove it from the model, use 'spamnb forget'"
+        " name it to 'spamnb forget' or 'spamnb learn'"
     )
 
 

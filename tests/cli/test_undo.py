@@ -86,3 +86,21 @@ def test_a_kill_of_undo_loses_and_doubles_no_message(person: MaildirPerson, sure
 def ledger_has_batch() -> bool:
     with Ledger.open(os.environ["SPAMNB_LEDGER"]) as ledger:
         return ledger.last_batch() is not None
+
+
+def test_corrections_are_learned_by_another_model_from_the_mailbox_or_from_their_tokens(person: MaildirPerson):
+    person.arrive(range(500, 503))
+    person.sort()
+    for number in (500, 501):
+        person.move(key("spam", number), "Junk", "INBOX")
+        person.watch()
+    output_of("learn", "spam", "-m", person.model, "--yes", stdin=message("ham", 900))
+    (person.path / "cur").rename(person.path / "gone")
+    (person.path / "cur").mkdir()
+    new = person.path.parent / "new.spamnb"
+    output_of("train", "-m", new, write_folders(person.path.parent / "mail", mail(40)))
+    done = run("relearn", "-m", new)
+    assert done.stdout == "learned 2 of 3 corrections\n" and done.exit_code == 1, done.stderr
+    assert done.stderr.count("\n") == 1 and "was taught as spam" in done.stderr, "no sort ever saw this message"
+    assert [learned_class(new, message("spam", number)) for number in (500, 501)] == ["ham", "ham"]
+    assert run("relearn", "-m", new).stdout == "learned 0 of 3 corrections\n"

@@ -58,7 +58,7 @@ def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
     with Ledger.open(ledger) as kept:
         assert count_verdicts(kept) == 3
         positions = kept.execute("SELECT position FROM verdicts ORDER BY position").fetchall()
-        filtered, ham, spam = [kept.verdict_at(*position) for position in positions]
+        filtered, ham, spam = [kept.find(position=position[0]) for position in positions]
         assert [each.verdict for each in (filtered, ham, spam)] == ["spam", "ham", "spam"]
         assert filtered.message_id == "<spam.900@spam.example>" and filtered.place == ""
         (moved,) = maildir.files(box / ".Junk" / "new")
@@ -68,7 +68,7 @@ def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
     with Ledger.open(ledger) as kept:
         (made,) = kept.corrections()
         assert (made.label, made.spam, made.verdict, made.source) == ("ham", False, "spam", "move")
-        assert kept.count_errors(0) == (1, 0)
+        assert kept.statistics()[1:] == (1, 0)
 
 
 @pytest.mark.parametrize("wrong", ["no folder", "damaged", "full"])
@@ -82,7 +82,7 @@ def test_without_a_ledger_filter_answers_and_sort_moves_nothing(model, tmp_path,
         def full(*arguments):
             raise SpamnbError("the disk is full")
 
-        monkeypatch.setattr(Ledger, "add", full)
+        monkeypatch.setattr(Ledger, "put", full)
     box = maildir.make_folder(tmp_path / "Mail")
     for number in range(3):
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
@@ -102,7 +102,7 @@ def test_only_its_owner_can_read_it(tmp_path):
     before = os.umask(0)
     try:
         with Ledger.open(tmp_path / "ledger") as ledger:
-            ledger.add([made_up(time.time())])
+            ledger.put([made_up(time.time())])
             assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
     finally:
         os.umask(before)
@@ -126,8 +126,8 @@ def test_another_programs_database_is_refused_and_left_alone(model, tmp_path):
 def test_what_is_old_or_too_much_leaves_with_its_tokens_and_words(tmp_path):
     now = time.time()
     with Ledger.open(tmp_path / "ledger") as ledger:
-        ledger.add([made_up(now - 100 * 86_400, number=k) for k in range(3)])
-        ledger.add([made_up(now, number=k) for k in range(3, 50)])
+        ledger.put([made_up(now - 100 * 86_400, number=k) for k in range(3)])
+        ledger.put([made_up(now, number=k) for k in range(3, 50)])
         ledger.tidy(ledger.execute("SELECT max(position + size) FROM verdicts").fetchone()[0])
         assert count_verdicts(ledger) == 47
         end = ledger.execute("SELECT max(position + size) FROM verdicts").fetchone()[0]
@@ -135,18 +135,18 @@ def test_what_is_old_or_too_much_leaves_with_its_tokens_and_words(tmp_path):
         sizes = ledger.execute("SELECT sum(size) FROM verdicts").fetchone()[0]
         n_tokens = ledger.execute("SELECT count(*) FROM tokens").fetchone()[0]
         assert 0 < sizes <= 10_000 and count_verdicts(ledger) == n_tokens
-        last = ledger.last_verdict((49).to_bytes(16, "little"))
-        assert last is not None and ledger.last_verdict((3).to_bytes(16, "little")) is None
+        last = ledger.find(digest=(49).to_bytes(16, "little"))
+        assert last is not None and ledger.find(digest=(3).to_bytes(16, "little")) is None
         assert len(unpack_tokens(ledger.tokens(last.position))) == 100
-        assert ledger.delete_message(last.digest) == 1 and ledger.tokens(last.position) == b""
+        assert ledger.delete("verdicts", digest=last.digest) == 1 and ledger.tokens(last.position) == b""
 
 
 def test_each_list_has_its_mail_in_its_order(tmp_path):
     now = int(time.time())
     with Ledger.open(tmp_path / "ledger") as ledger:
         chances = [0.99, 0.91, 0.1, 0.88, 0.5, 0.96]
-        ledger.add([made_up(now - k, p, "spam" if p > 0.9 else "ham", k) for k, p in enumerate(chances)])
-        ledger.add([made_up(now - 6, 0.01, "unsure", 6), made_up(now - 8 * 86_400, 0.9001, "spam", 7)])
+        ledger.put([made_up(now - k, p, "spam" if p > 0.9 else "ham", k) for k, p in enumerate(chances)])
+        ledger.put([made_up(now - 6, 0.01, "unsure", 6), made_up(now - 8 * 86_400, 0.9001, "spam", 7)])
 
         def numbers(*arguments: str, **more: object) -> list[int]:
             return [int.from_bytes(entry.digest, "little") for entry in ledger.list_verdicts(*arguments, **more)]
@@ -154,12 +154,12 @@ def test_each_list_has_its_mail_in_its_order(tmp_path):
         assert numbers() == [*range(8)] and numbers(order="oldest") == [*range(7, -1, -1)]
         assert numbers("spam") == [0, 1, 5, 7] and numbers("good") == [2, 3, 4, 6]
         assert numbers("doubtful", order="doubtful") == [6, 7, 1, 3, 5, 4] and numbers("taught") == []
-        ledger.put_correction(corrected(1))
+        ledger.put([corrected(1)])
         assert numbers("spam") == [0, 5, 7] and numbers("good") == [1, 2, 3, 4, 6] and numbers("taught") == [1]
         assert numbers("doubtful") == [3, 4, 5, 6, 7] and numbers("good", limit=2, skip=1) == [2, 3]
-        today = ledger.count_by_day(2)[-1]
+        today = ledger.statistics(2).days[-1]
         assert (today.good, today.unsure, today.spam, today.doubtful) == (3, 1, 3, 5)
-        assert sum(day.total for day in ledger.count_by_day(30)) == 8 and ledger.count_errors(now - 9) == (1, 0)
+        assert sum(day.total for day in ledger.statistics(30).days) == 8 and ledger.statistics(1)[1:] == (1, 0)
 
 
 def test_a_search_finds_words_of_sender_and_subject_in_any_case_and_a_users_own_mail(tmp_path):
@@ -168,7 +168,7 @@ def test_a_search_finds_words_of_sender_and_subject_in_any_case_and_a_users_own_
     with Ledger.open(tmp_path / "ledger") as ledger:
         for number, (sender, subject, user) in enumerate(fields):
             entry = made_up(now - number, number=number)
-            ledger.add([entry._replace(sender=sender, subject=subject, user=user)])
+            ledger.put([entry._replace(sender=sender, subject=subject, user=user)])
 
         def subjects(words: str, user: str = "") -> list[str]:
             return [entry.subject for entry in ledger.list_verdicts("all", words, user=user)]
@@ -177,6 +177,8 @@ def test_a_search_finds_words_of_sender_and_subject_in_any_case_and_a_users_own_
         assert subjects("приз") == ["ПРИЗ' OR 1"] == subjects("' or") and subjects("0%") == ["Teatime 100%"]
         assert subjects("t_a") == [] == subjects("ann", "eve") and subjects("", "bob") == ["ПРИЗ' OR 1"]
         assert ledger.users() == ["bob", "eve"]
+        totals = [sum(day.total for day in ledger.statistics(2, user).days) for user in ("", "bob", "eve", "ann")]
+        assert totals == [3, 1, 1, 0]
 
 
 def test_the_date_of_mail_is_not_later_than_its_verdict(model):
@@ -201,8 +203,8 @@ def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_f
             found = classify_mail(classifier, read)
             made = make_entry(read, found, classifier, user="x" * 999).with_place(Place("/tmp/\udcff"))
             assert not read.counts or unpack_tokens(made.tokens) == read.counts
-            ledger.add([made])
-            entry = ledger.last_verdict(digest(raw))
+            ledger.put([made])
+            entry = ledger.find(digest=digest(raw))
             assert entry is not None and len(entry.subject) <= MAX_FIELD == len(entry.user)
             told = [(token[:80], round(weight, 4)) for token, weight in found.evidence[:20]]
             assert entry.heaviest_tokens() == told and entry.sender == field_text(read.header("from"))

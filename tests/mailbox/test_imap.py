@@ -99,7 +99,7 @@ def test_names_of_folders(made: Made, model: Path, junk: str):
         assert person.sort(*options).exit_code == 0
         assert person.where() == {key("spam", 800): junk} and person.watch(*options).output == ""
         with Ledger.open(path) as ledger:
-            entry = ledger.last_verdict(digest(spam))
+            entry = ledger.find(digest=digest(spam))
             assert entry is not None and ";UID=" not in entry.place and entry.role == JUNK
             teacher = Teacher(model, None)
             teacher.move(ledger, entry.position, INBOX)

@@ -211,13 +211,13 @@ def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_ledger(person: Per
     person.deliver(spam)
     with Classifier.open(person.model) as classifier, person.open_record() as record:
         read = classifier.read(spam)
-        (written,) = record.ledger.add([make_entry(read, classify_mail(classifier, read), classifier)])
+        (written,) = record.ledger.put([make_entry(read, classify_mail(classifier, read), classifier)])
         begin(record, written)
     person.whole_move(key("spam", 500))
     told = person.sort()
     assert told.exit_code == 0 and "1 message moved by a run that was interrupted\n" in told.stderr
     with Ledger.open(path) as ledger:
-        entry = ledger.last_verdict(digest(spam))
+        entry = ledger.find(digest=digest(spam))
         assert count_verdicts(ledger) == 1 and entry is not None and (entry.role, entry.verdict) == (JUNK, "spam")
         with OpenMailboxes(ledger) as mailboxes:
             assert mailboxes.read(entry) == spam
@@ -305,7 +305,7 @@ def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_j
 
 
 def position(ledger: Ledger, raw: bytes) -> int:
-    entry = ledger.last_verdict(digest(raw))
+    entry = ledger.find(digest=digest(raw))
     assert entry is not None
     return entry.position
 
@@ -322,7 +322,7 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
     teacher = Teacher(model, None)
     with Ledger.open(path) as ledger:
         assert count_verdicts(ledger) == 3
-        rows = {raw: ledger.last_verdict(digest(raw)) for raw in (spam, ham, nameless)}
+        rows = {raw: ledger.find(digest=digest(raw)) for raw in (spam, ham, nameless)}
         assert [row.role for row in rows.values()] == [JUNK, INBOX, JUNK]
         assert {row.mailbox for row in rows.values()} == {person.box().address}
         with OpenMailboxes(ledger) as mailboxes:
@@ -333,7 +333,7 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         assert person.where()[key("spam", 800)] == "INBOX"
         looked = person.watch("--sort")
         assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor judged again"
-        assert teacher.undo(ledger, ledger.corrections(taught.batch)).problems == ()
+        assert teacher.undo(ledger, ledger.corrections(batch=taught.batch)).problems == ()
         assert learned_class(model, spam) is None and person.where()[key("spam", 800)] == "Junk"
 
         teacher.move(ledger, position(ledger, ham), JUNK)
@@ -370,10 +370,28 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
             Teacher(model, None).move(ledger, number, INBOX)
         kept.write_bytes(message("ham", 900))
         with OpenMailboxes(ledger) as mailboxes:
-            assert mailboxes.read(ledger.verdict_at(number)) is None
+            assert mailboxes.read(ledger.find(position=number)) is None
         with pytest.raises(SpamnbError, match="no longer"):
             Teacher(model, None).move(ledger, number, INBOX)
         run("filter", "--ledger", path, "-m", model, stdin=message("spam", 901))
         with pytest.raises(SpamnbError, match="does not have the mailbox"):
             Teacher(model, None).move(ledger, position(ledger, message("spam", 901)), INBOX)
     assert person.where() == {key("ham", 900): "Junk"}
+
+
+def test_a_second_ledger_takes_no_move_of_sort_for_a_move_of_the_person(person: Person, monkeypatch, tmp_path):
+    first = os.environ["SPAMNB_LEDGER"]
+    person.watch()
+    second = str(tmp_path / "second.ledger")
+    monkeypatch.setenv("SPAMNB_LEDGER", second)
+    person.watch()
+    monkeypatch.setenv("SPAMNB_LEDGER", first)
+    person.deliver(message("spam", 500))
+    assert "to Junk" in person.sort().stdout
+    monkeypatch.setenv("SPAMNB_LEDGER", second)
+    for command in (person.watch, person.sort):
+        told = command()
+        assert told.exit_code == 1 and told.stdout == "" and f"its ledger is {first}; name it with" in told.stderr
+    assert learned_class(person.model, message("spam", 500)) is None
+    os.unlink(first)
+    assert person.sort().exit_code == person.watch().exit_code == 0

@@ -21,7 +21,7 @@ def tokens(model: Path) -> list[dict]:
 
 def teach(folder: Path, model: Path, label: str) -> str:
     with Ledger.open(folder / "ledger") as ledger:
-        entry = ledger.last_verdict(digest(RAW))
+        entry = ledger.find(digest=digest(RAW))
         assert entry is not None
         taught = Teacher(model, None).teach(ledger, [entry.position], label == "spam")
     assert taught.problems == ()
@@ -30,7 +30,7 @@ def teach(folder: Path, model: Path, label: str) -> str:
 
 def undo(folder: Path, model: Path, batch: str) -> tuple[str, ...]:
     with Ledger.open(folder / "ledger") as ledger:
-        return Teacher(model, None).undo(ledger, ledger.corrections(batch)).problems
+        return Teacher(model, None).undo(ledger, ledger.corrections(batch=batch)).problems
 
 
 def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_it_was(model, tmp_path):
@@ -66,12 +66,12 @@ def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
     write_ledger(tmp_path, model, RAW)
     batch = teach(tmp_path, model, "ham")
     with Ledger.open(tmp_path / "ledger") as ledger:
-        entry = ledger.last_verdict(digest(RAW))
+        entry = ledger.find(digest=digest(RAW))
         with ledger.writing():
             ledger.execute("UPDATE verdicts SET token_rules = 'other'")
         (problem,) = Teacher(model, None).teach(ledger, [entry.position], True).problems
         assert "no longer uses the tokens" in problem and learned_class(model, RAW) == "ham"
         with ledger.writing():
             ledger.execute("DELETE FROM verdicts")
-        (problem,) = Teacher(model, None).undo(ledger, ledger.corrections(batch)).problems
+        (problem,) = Teacher(model, None).undo(ledger, ledger.corrections(batch=batch)).problems
     assert "the message that was taught as ham" in problem and learned_class(model, RAW) == "ham"
