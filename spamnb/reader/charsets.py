@@ -67,7 +67,7 @@ _UTF_7 = re.compile(rb"\+(?:-|([A-Za-z0-9+/]+)-?)")
 
 # The escapes of families of charsets. Text without the escape of its family is plain ASCII, which the core reads.
 _ESCAPES = {
-    "utf-7": re.compile(rb"\+[A-Za-z0-9+/]{3}"),
+    "utf-7": re.compile(rb"\+(?:-|[A-Za-z0-9+/]{3})"),
     "hz": re.compile(rb"~\{"),
     "iso2022": re.compile(rb"[\x0e\x1b]"),
 }
