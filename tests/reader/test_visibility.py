@@ -280,7 +280,7 @@ def test_a_person_sees_both_sides_of_hidden_text() -> None:
     assert " ".join(message.texts).split() == ["seen", "shown"] and message.doubtful.split() == ["secret", "too"]
 
 
-def painted(pages: list[str], word: str, folder: Path, size: tuple[int, int] = (400, 200)) -> list[bytes]:
+def painted(pages: list[str], word: str, folder: Path, size: tuple[int, int] = (300, 100)) -> list[bytes]:
     """Return the pixels of each page, in a window of this size, with ``word`` in the place of "secret"."""
     image = pytest.importorskip("PIL.Image", reason="the extra spamnb[plot] is not installed")
     (wide, high), n_beside = size, 1200 // size[0]
@@ -323,7 +323,7 @@ def test_chromium_paints_what_is_plain(tmp_path: Path) -> None:
 @pytest.mark.skipif(which("chromium") is None, reason="chromium is not installed")
 def test_no_page_of_a_grammar_hides_plain_text_from_chromium(tmp_path: Path) -> None:
     rng = random.Random(7)
-    pages = [page for page in (made_page(rng) for _ in range(400)) if "secret" in " ".join(read(page).texts)]
+    pages = [page for page in (made_page(rng) for _ in range(250)) if "secret" in " ".join(read(page).texts)]
     assert len(pages) > 40
     size = (600, 600)  # text beneath a smaller window is plain, because people scroll to it
     one, other = painted(pages, "secret", tmp_path, size), painted(pages, "terces", tmp_path, size)
