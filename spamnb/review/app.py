@@ -46,7 +46,7 @@ HEADERS = {
 Fields = dict[str, list[str]]  # the values of a form by name
 
 
-class Refusal(Exception):
+class BadRequest(Exception):
     """A request is refused with an HTTP status, a heading and a line of text."""
 
     def __init__(self, status: int, line: str, heading: str = "The request was refused") -> None:
@@ -79,14 +79,14 @@ class Review:
         ]
         static = Mount("/static", StaticFiles(packages=[("spamnb.review", "static")]))
         routes = [static, Mount("/{key}", routes=page_routes), Route("/", self._page(self._list))]
-        handlers: dict[Any, Any] = {Refusal: self._refuse, SpamnbError: self._refuse}
+        handlers: dict[Any, Any] = {BadRequest: self._refuse, SpamnbError: self._refuse}
         policy = Middleware(BaseHTTPMiddleware, dispatch=_with_policy)
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS], www_redirect=False)
         return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy, hosts])
 
     def _check(self, request: Request) -> None:
         if not self._has_key(request):
-            raise Refusal(403, "Open the address that 'spamnb review' printed: it contains a key.")
+            raise BadRequest(403, "Open the address that 'spamnb review' printed: it contains a key.")
 
     def _has_key(self, request: Request) -> bool:
         key = request.path_params.get("key", "")
@@ -107,16 +107,16 @@ class Review:
         async def answer(request: Request) -> Response:
             self._check(request)
             if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
-                raise Refusal(403, "A page of another site sent this form.")
+                raise BadRequest(403, "A page of another site sent this form.")
             body = b""
             async for part in request.stream():
                 body += part
                 if len(body) > MAX_BODY:
-                    raise Refusal(413, f"The form has more than {MAX_BODY:,} bytes.")
+                    raise BadRequest(413, f"The form has more than {MAX_BODY:,} bytes.")
             try:
                 fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
             except ValueError:
-                raise Refusal(400, f"The form has more than {MAX_FIELDS} fields.") from None
+                raise BadRequest(400, f"The form has more than {MAX_FIELDS} fields.") from None
             return await run_in_threadpool(act, fields)
 
         return answer
@@ -128,7 +128,7 @@ class Review:
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        refusal = error if isinstance(error, Refusal) else Refusal(409, in_options(error))
+        refusal = error if isinstance(error, BadRequest) else BadRequest(409, in_options(error))
         line = to_printable(str(refusal), 500)
         return self._render(request, "refusal.html", refusal.status, line=line, heading=refusal.heading)
 
@@ -144,7 +144,7 @@ class Review:
         with Ledger.open(self.ledger) as ledger, OpenMailboxes(ledger) as mailboxes:
             entry = ledger.find(position=int(position)) if _is_position(position) else None
             if entry is None:
-                raise Refusal(404, describe_missing(position[:20]))
+                raise BadRequest(404, describe_missing(position[:20]))
             values = pages.message_values(ledger, entry, mailboxes.read(entry))
         values["list_query"] = pages.ListQuery.of(request.query_params)
         return self._render(request, "message.html", threshold=self._threshold(), **values)
@@ -170,11 +170,13 @@ class Review:
         label = label_of_one or _first(fields, "as")
         texts = [position] if label_of_one else fields.get("entry", [])
         if label not in ("spam", "good"):
-            raise Refusal(400, "The form does not say whether the messages are spam or good. Press one of the buttons.")
+            raise BadRequest(
+                400, "The form does not say whether the messages are spam or good. Press one of the buttons."
+            )
         if not texts:
-            raise Refusal(400, "No message is ticked. Go back and tick at least one.")
+            raise BadRequest(400, "No message is ticked. Go back and tick at least one.")
         if not all(map(_is_position, texts)):
-            raise Refusal(400, "The form names a message that is not in the ledger. Load the list again.")
+            raise BadRequest(400, "The form names a message that is not in the ledger. Load the list again.")
         with Ledger.open(self.ledger) as ledger:
             positions = list(dict.fromkeys(map(int, texts)))
             outcome = self.teacher.teach(ledger, positions, label == "spam", move="move" in fields)
@@ -189,25 +191,27 @@ class Review:
             corrections = ledger.corrections(batch=batch) if batch else of_entry
             outcome = self.teacher.undo(ledger, corrections)
         if not (outcome.n_changed or outcome.problems):
-            raise Refusal(404, "Nothing was undone: the correction was undone before, or is no longer in the ledger.")
+            raise BadRequest(
+                404, "Nothing was undone: the correction was undone before, or is no longer in the ledger."
+            )
         return self._back(fields, outcome, undone=outcome.n_changed)
 
     def _move(self, fields: Fields) -> Response:
         role, _, position = _first(fields, "to").partition(":")
         if role not in (INBOX, JUNK) or not _is_position(position):
-            raise Refusal(400, "The form does not say which message to move, and where. Press one of the buttons.")
+            raise BadRequest(400, "The form does not say which message to move, and where. Press one of the buttons.")
         with Ledger.open(self.ledger) as ledger:
             self.teacher.move(ledger, int(position), role)
         return RedirectResponse(f"/{self.key}/message/{int(position)}{_list_query(fields).format()}", 303)
 
     def _back(self, fields: Fields, outcome: Outcome, **parameters: str | int) -> Response:
-        """Redirect to the list that the form was on, with these parameters. Raise Refusal if there are problems."""
+        """Redirect to the list that the form was on, with these parameters. Raise BadRequest if there are problems."""
         problems = "; ".join(outcome.problems)
         if problems and outcome.n_changed:
             summary = f"{pluralize(outcome.n_changed, 'message')} changed; {problems}"
-            raise Refusal(409, summary, "Some messages were not changed")
+            raise BadRequest(409, summary, "Some messages were not changed")
         if problems:
-            raise Refusal(409, problems)
+            raise BadRequest(409, problems)
         return RedirectResponse(f"/{self.key}/{_list_query(fields).format(**parameters)}", 303)
 
 

@@ -27,7 +27,7 @@ def without_evidence(classifier: Classifier) -> list[str]:
 def test_shares_are_those_of_the_messages_that_hold_the_token(others: int) -> None:
     messages = mail(15) + [(f"list{n}", message("ham", 100 + 9 * n + k)) for n in range(others) for k in range(n + 1)]
     classifier, raw = make_model(messages), message("spam", 70)
-    judged = classifier.classify(raw)
+    classification = classifier.classify(raw)
     lines = told(classifier, raw, 7, verbose=True)
     head = next(place for place, line in enumerate(lines) if line.startswith("for  "))
     every = sorted({label for label, _ in messages})
@@ -37,23 +37,23 @@ def test_shares_are_those_of_the_messages_that_hold_the_token(others: int) -> No
     of_class = {name: [other for label, other in messages if label == name] for name in every}
     shares = [
         [sum(token in Reader().tokens(other) for other in of_class[name]) / len(of_class[name]) for name in every]
-        for token, _ in judged.evidence[:7]
+        for token, _ in classification.evidence[:7]
     ]
     alone = [k for k in range(7) if set(shares[k]) != {1.0}]
     for line, k in zip(lines[head + 1 :], alone):
-        token, weight = judged.evidence[k]
+        token, weight = classification.evidence[k]
         side, nats, correction, *rest = line.removeprefix("not ").split()
         if len(every) == 2:
             assert side == "spam" if weight > 0 else side != "spam"
         elif not line.startswith("not "):
             assert dict(zip(every, shares[k]))[side] > 0
-        assert [float(nats), float(correction)] == pytest.approx([weight, judged.corrections[k]], abs=5e-4)
+        assert [float(nats), float(correction)] == pytest.approx([weight, classification.corrections[k]], abs=5e-4)
         expected = [f"{100 * share:.3g}" for name, share in zip(every, shares[k]) if name in names]
         assert sorted(rest[: 2 * len(names) : 2]) == sorted(expected) and token in line
     rest = lines[head + 1 + len(alone) :]
     if len(alone) < 7:
         assert rest.pop(0).endswith("base rate: evidence in every message")
-    assert rest == [f"… and {len(judged.evidence) - 7} lighter tokens"]
+    assert rest == [f"… and {len(classification.evidence) - 7} lighter tokens"]
 
 
 def test_without_verbose_there_are_words_for_tokens_and_one_scale() -> None:
@@ -93,9 +93,10 @@ def test_naive_bayes_and_its_correction_add_up() -> None:
     raw, scores = message("spam", 500), {}
     for kind in ("corrected", "boolean"):
         with make_model(mail(20), model_type=kind) as classifier:
-            judged, scores[kind] = classifier.classify(raw), np.ptp(classifier.classify(raw).scores)
+            classification, scores[kind] = classifier.classify(raw), np.ptp(classifier.classify(raw).scores)
             if kind == "corrected":
-                whole, correction = sum(weight for _, weight in judged.evidence), sum(judged.corrections)
+                whole = sum(weight for _, weight in classification.evidence)
+                correction = sum(classification.corrections)
                 said = f"naive Bayes gives {whole - correction:+.3f} nats, its correction {correction:+.3f}"
                 assert said in told(classifier, raw, 5, verbose=True)
     assert whole == pytest.approx(scores["corrected"]) and correction != 0

@@ -17,12 +17,12 @@ GOOD = {("ham", "ham"): 60, ("spam", "spam"): 60}
 
 
 def report(
-    judged: dict[tuple[str, str], int], spam: str = "spam", copies: int = 0, unreadable: int = 0, doubtful: int = 0
+    counts: dict[tuple[str, str], int], spam: str = "spam", copies: int = 0, unreadable: int = 0, doubtful: int = 0
 ) -> TrainingReport:
-    """``judged`` says how many messages of a class got a verdict; the likeliest class is sure of it."""
-    names = tuple(dict.fromkeys(name for name, _ in judged))
-    truth = np.array([names.index(name) for (name, _), n in judged.items() for _ in range(n)], np.intp)
-    verdicts = [verdict for (_, verdict), n in judged.items() for _ in range(n)]
+    """Make a report of ``counts``, messages by class and verdict. The likeliest class is sure of each."""
+    names = tuple(dict.fromkeys(name for name, _ in counts))
+    truth = np.array([names.index(name) for (name, _), n in counts.items() for _ in range(n)], np.intp)
+    verdicts = [verdict for (_, verdict), n in counts.items() for _ in range(n)]
     sure = [0.99 if names[c] == verdict else 1 - 1e-6 for c, verdict in zip(truth, verdicts)]
     p = np.array([[p if name == verdict else 1 - p for name in names] for p, verdict in zip(sure, verdicts)])
     documents = np.bincount(truth, minlength=len(names))
@@ -33,16 +33,16 @@ def report(
     return TrainingReport(Path("m"), Settings(spam=spam), left_out, len(truth) + copies, unreadable)
 
 
-def lines(judged: dict[tuple[str, str], int], **how: object) -> list[str]:
-    return str(report(judged, **how)).split("\n")  # type: ignore[arg-type]
+def lines(counts: dict[tuple[str, str], int], **how: object) -> list[str]:
+    return str(report(counts, **how)).split("\n")  # type: ignore[arg-type]
 
 
 def test_every_figure_is_that_of_a_count() -> None:
-    judged = {
+    counts = {
         ("ham", "ham"): 1_195, ("ham", "spam"): 3, ("ham", "unsure"): 2,
         ("spam", "spam"): 48, ("spam", "ham"): 9, ("spam", "unsure"): 3,
     }  # fmt: skip
-    made = report(judged, copies=5, unreadable=1_002)
+    made = report(counts, copies=5, unreadable=1_002)
     said = str(made).split("\n")
     assert said[:4] == [
         "m: 1,260 messages, 1,234 different tokens",

@@ -173,13 +173,13 @@ def test_two_writers_and_eight_readers(tmp_path: Path, seconds: int) -> None:
         raise AssertionError
 
     def read(n: int) -> int:
-        judged = 0
+        n_classified = 0
         with Classifier.open(model) as classifier:
             while time.monotonic() < ends:
                 assert sum(classifier.classify(message("ham", n)).probabilities.values()) == pytest.approx(1)
                 read_snapshot(classifier.store)  # which checks that all sums add up
-                judged += 1
-        return judged
+                n_classified += 1
+        return n_classified
 
     with ThreadPoolExecutor(10) as executor:
         writers = [executor.submit(write, first) for first in (1_000, 1_000_000)]

@@ -14,7 +14,7 @@ from spamnb.evaluation.scores import write_scores
 from spamnb.shown_text import escape
 
 
-def judged(rows: list[tuple[str, str, str]]) -> Result:
+def result_of(rows: list[tuple[str, str, str]]) -> Result:
     answers = []
     for name, truth, verdict in rows:
         answers.append(EvaluatedMessage(name, truth, verdict, {"ham": 0.0, "spam": 0.0}, {"ham": 0.5, "spam": 0.5}))
@@ -73,13 +73,13 @@ def test_scores_come_back_as_they_were_written(tmp_path_factory, rows, suffix):
 def test_runs_are_paired_by_name_whatever_their_order():
     first = [("a", "ham", "ham"), ("b", "spam", "spam"), ("c", "spam", "ham"), ("d", "ham", "ham")]
     second = [("b", "spam", "ham"), ("a", "ham", "ham"), ("d", "ham", "spam"), ("c", "spam", "spam")]
-    one, other = judged(first), judged(second)
+    one, other = result_of(first), result_of(second)
     assert compare_results(one, other)[:2] == (2, 1) and compare_results(other, one)[:2] == (1, 2)
     for runs, said in (([("b", "ham", "ham")], "is in only one"), ([("a", "spam", "ham")], "true class of a")):
         with pytest.raises(SpamnbError, match=said):
-            compare_results(judged([("a", "ham", "ham")]), judged(runs))
+            compare_results(result_of([("a", "ham", "ham")]), result_of(runs))
 
 
 def test_a_folder_that_is_missing_is_an_error_of_one_line(tmp_path):
     with pytest.raises(SpamnbError, match="cannot be written"):
-        write_scores(judged([]), tmp_path / "none" / "scores")
+        write_scores(result_of([]), tmp_path / "none" / "scores")

@@ -161,7 +161,7 @@ def test_every_mark_lies_inside_its_picture(n_classes, data):
                 assert -1 <= x <= width + 1 and -1 <= y <= height + 1
 
 
-def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
+def result_of(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
     names = {name[0]: name for name in (*classes, "unsure")}
     nothing, alike = dict.fromkeys(classes, 0.0), dict.fromkeys(classes, 0.5)
     answers = [
@@ -182,7 +182,7 @@ def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
     ],
 )
 def test_the_first_line_is_what_a_person_asks(classes: tuple[str, ...], pairs: str, first: str) -> None:
-    assert LexborHTMLParser(page(judged(classes, pairs))).css_first("h1").text() == first
+    assert LexborHTMLParser(page(result_of(classes, pairs))).css_first("h1").text() == first
 
 
 def test_a_page_says_how_it_was_made_with_every_setting() -> None:

@@ -99,8 +99,8 @@ def words(tree: LexborHTMLParser) -> list[str]:
 
 
 def test_the_one_list_has_all_mail_and_shows_a_part_of_it(review, tmp_path, model):
-    judged = [(0.98, ""), (0.92, ""), (0.5, ""), (0.899, ""), (0.3, ""), (0.2, "unsure"), (0.97, "")]
-    for number, (p, verdict) in enumerate(judged):
+    verdicts = [(0.98, ""), (0.92, ""), (0.5, ""), (0.899, ""), (0.3, ""), (0.2, "unsure"), (0.97, "")]
+    for number, (p, verdict) in enumerate(verdicts):
         date = b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n" if number == 1 else b"Date: soon\n"
         write_ledger(tmp_path, model, date + message("spam", 900 + number), p=p, verdict=verdict)
     client = browser(review)

@@ -187,8 +187,8 @@ def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path)
     mailbox.Maildir(box).add_folder("Junk")
     learned = run("learn", "ham", "-m", tmp_path / "model", box)
     assert learned.exit_code == 0 and f"spamnb: {box}: ham includes 1 message in new" in learned.stderr
-    judged = run("classify", "-m", tmp_path / "model", box)
-    assert judged.exit_code == 0 and f"spamnb: {box}: 1 folder not read: .Junk\n" in judged.stderr
+    done = run("classify", "-m", tmp_path / "model", box)
+    assert done.exit_code == 0 and f"spamnb: {box}: 1 folder not read: .Junk\n" in done.stderr
 
 
 def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
