@@ -22,7 +22,7 @@ from spamnb.mailbox import interface
 from spamnb.mailbox.interface import Arrivals, Move, Part, wait_readable
 from spamnb.sources.accounts import find_account, parse_url
 from spamnb.sources.imap_connection import Denied
-from spamnb.sources.imap_reading import FIELD_BATCH, INBOX, ImapReader, State, Uid
+from spamnb.sources.imap_reading import FIELD_BATCH, INBOX, ImapReader, ImapState, Uid
 from spamnb.sources.mailbox import SPAM, Folder, MailboxMessage
 
 # The first 512 bytes of these fields, which contain the first Received field.
@@ -64,8 +64,8 @@ class ImapMailbox(ImapReader):
     def _exists(self, folder: Folder) -> bool:
         return folder.role == "inbox" or any(other.path == folder.path for other in self.folders())
 
-    def state(self, folder: Folder) -> State:
-        return super().state(folder) if self._exists(folder) else State(0, 1, 0)
+    def state(self, folder: Folder) -> ImapState:
+        return super().state(folder) if self._exists(folder) else ImapState(0, 1, 0)
 
     def messages(self, folder: Folder, keys: Sequence[str] | None = None) -> list[MailboxMessage]:
         if keys is None:
@@ -201,12 +201,12 @@ class ImapMailbox(ImapReader):
         """Return the URL of the message's folder (RFC 5092), because few servers report the UID of a moved message."""
         return f"{self.address}/{quote(folder.path, safe='/')}"
 
-    def wait(self, state: interface.State | None, seconds: float, stop: int) -> None:
+    def wait(self, state: interface.FolderState | None, seconds: float, stop: int) -> None:
         """Wait for changes, and return at once if messages have arrived since ``state``.
 
         A server without IDLE announces nothing, so this takes all of ``seconds``.
         """
-        next_uid = state.next_uid if isinstance(state, State) else 0
+        next_uid = state.next_uid if isinstance(state, ImapState) else 0
         deadline = time.monotonic() + seconds
         with self.connected() as client:
             if not client.has_capability("IDLE"):
@@ -233,7 +233,7 @@ def _has_changes(responses: Iterable[tuple]) -> bool:
     return any(len(response) > 1 and response[1] in _CHANGES for response in responses)
 
 
-def _first_uid(mark: str, state: State) -> int:
+def _first_uid(mark: str, state: ImapState) -> int:
     """Return the first UID after a mark; 1 without a mark, or if the folder was renumbered."""
     validity, _, uid = mark.partition(".")
     return int(uid) + 1 if validity == str(state.validity) else 1

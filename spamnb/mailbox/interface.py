@@ -35,7 +35,7 @@ class Move(NamedTuple):
     position: int = NO_VERDICT  # of the message's verdict in the ledger
 
 
-class State(Protocol):
+class FolderState(Protocol):
     """The state of a folder. It differs from an earlier state if mail came or went."""
 
     @property
@@ -57,7 +57,7 @@ class Mailbox(Protocol):
     def locate(self, name: str | None = None) -> Folder:
         """Return the folder of this name, or else the folder of spam. It may not exist yet."""
 
-    def state(self, folder: Folder) -> State:
+    def state(self, folder: Folder) -> FolderState:
         """Return the state of a folder, which may not exist yet."""
 
     def messages(self, folder: Folder, keys: Sequence[str] | None = None) -> list[MailboxMessage]:
@@ -96,7 +96,7 @@ class Mailbox(Protocol):
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, MailboxMessage | None]]:
         """Finish interrupted moves. Yield each with its message in the target, or with None if it was not moved."""
 
-    def wait(self, state: State | None, seconds: float, stop: int) -> None:
+    def wait(self, state: FolderState | None, seconds: float, stop: int) -> None:
         """Wait until the inbox has another state, ``seconds`` have passed, or the descriptor ``stop`` is readable."""
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.interface import Arrivals, Move, Part, State, wait_readable
+from spamnb.mailbox.interface import Arrivals, FolderState, Move, Part, wait_readable
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
@@ -178,7 +178,7 @@ class MaildirMailbox:
                 identities = self.read(self.messages(folders[move.target]), "identity")
                 yield move, next((message for message, identity in identities if identity == move.identity), None)
 
-    def wait(self, state: State | None, seconds: float, stop: int) -> None:
+    def wait(self, state: FolderState | None, seconds: float, stop: int) -> None:
         """Wait all of ``seconds``, because nothing announces that a Maildir changed."""
         wait_readable([stop], seconds)
 

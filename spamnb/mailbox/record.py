@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from spamnb.errors import SpamnbError
 from spamnb.ledger.entries import INBOX, JUNK, MAX_PLACE, NOWHERE, OTHER, LedgerEntry, Place
 from spamnb.ledger.ledger import Ledger
-from spamnb.mailbox.interface import NO_VERDICT, Mailbox, Move, State
+from spamnb.mailbox.interface import NO_VERDICT, FolderState, Mailbox, Move
 from spamnb.mailbox.old_record import remove_old, take_over
 from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
@@ -54,7 +54,7 @@ class MailboxRecord:
         self, ledger: Ledger, mailbox: Mailbox, report: Report, junk: str = "", *, dry_run: bool = False
     ) -> None:
         self.ledger, self.mailbox, self.report, self.junk, self.dry_run = ledger, mailbox, report, junk, dry_run
-        self._states: dict[str, State] = {}  # of each folder at the last scan
+        self._states: dict[str, FolderState] = {}  # of each folder at the last scan
         self.sent: list[SentMail] = []  # mail that came into Sent folders, for the configuration file
         self._may_have_moves = True  # whether a message may be on another side than before
         self._ledger_path = os.fsencode(os.path.abspath(ledger.file))
@@ -256,7 +256,7 @@ class MailboxRecord:
         with self.ledger.reading():
             return self._execute("SELECT count(*) FROM locations WHERE mailbox = ? AND identity != x''").fetchone()[0]
 
-    def inbox_state(self) -> State | None:
+    def inbox_state(self) -> FolderState | None:
         return self._states.get(self.mailbox.inbox.key)
 
     def moved_messages(self) -> Iterator[MovedMessage]:

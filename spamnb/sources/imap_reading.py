@@ -61,7 +61,7 @@ class Uid(NamedTuple):
     uid: int
 
 
-class State(NamedTuple):
+class ImapState(NamedTuple):
     """The state of a folder, which changes when mail comes or goes."""
 
     validity: int
@@ -91,7 +91,7 @@ class ImapReader:
         self._has_connected = False
         self._folders: list[Folder] | None = None
         self.odd_names: list[str] = []  # of folders that are left out, because their names cannot be read
-        self._selected: tuple[Any, bool, State] | None = None  # path, whether the folder is writable, its state
+        self._selected: tuple[Any, bool, ImapState] | None = None  # path, whether the folder is writable, its state
         self.separator = "/"
         self._prefix = ""  # the beginning of all folders' names on some servers, such as "INBOX."
 
@@ -185,20 +185,22 @@ class ImapReader:
         path = self._prefix + plain
         return Folder(escape(path), path, folder_role(plain.rpartition(self.separator)[2]), path)
 
-    def state(self, folder: Folder) -> State:
+    def state(self, folder: Folder) -> ImapState:
         """Return the state of a folder without opening it."""
 
-        def request(client: IMAPClient) -> State:
+        def request(client: IMAPClient) -> ImapState:
             status = client.folder_status(folder.path, ["UIDVALIDITY", "UIDNEXT", "MESSAGES"])
             return _read_state(status, b"MESSAGES")
 
         return self.retry(request)
 
-    def open_folder(self, folder: Folder, validity: int | None = None, writable: bool = False) -> State:
+    def open_folder(self, folder: Folder, validity: int | None = None, writable: bool = False) -> ImapState:
         """Open a folder and return its state. Raise Renumbered if its UIDVALIDITY is not ``validity``."""
         return self.retry(lambda client: self.select_folder(client, folder, validity, writable))
 
-    def select_folder(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
+    def select_folder(
+        self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False
+    ) -> ImapState:
         """Open a folder as `open_folder` does, with this client and without another attempt."""
         if self._selected is None or self._selected[:2] != (folder.path, writable):
             self._selected = None
@@ -334,8 +336,8 @@ def _select_folders(mailbox: ImapReader, label: str | None, recursive: bool, nam
     return [folder]
 
 
-def _read_state(status: Mapping[bytes, Any], number_name: bytes) -> State:
-    state = State(*(int(status.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", number_name)))
+def _read_state(status: Mapping[bytes, Any], number_name: bytes) -> ImapState:
+    state = ImapState(*(int(status.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", number_name)))
     if not all(0 <= number <= _MAX_NUMBER for number in state):
         raise ValueError(f"a number above {_MAX_NUMBER} in the state of a folder")
     return state
