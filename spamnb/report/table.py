@@ -39,9 +39,7 @@ class Table(NamedTuple):
         table = Table(title=Text(self.title) if self.title else None, title_justify="left", **options)
         for position, name in enumerate(self.head):
             is_number = position in number_columns
-            table.add_column(
-                Text(name), justify="right" if is_number else "left", overflow="fold", no_wrap=is_number or None
-            )
+            table.add_column(Text(name), justify="right" if is_number else "left", overflow="fold", no_wrap=is_number)
         for row in self.rows:
             table.add_row(*map(Text, row))
         return table
