@@ -70,8 +70,13 @@ class ConceptLearner:
 
     Notes
     -----
-    For N examples D, p(D|h) is 1/|h|^N if h contains all examples, and otherwise 0. The posterior is
-    p(h|D) ∝ p(D|h) p(h). Source: Tenenbaum 1999; Murphy, Machine Learning, section 3.2.
+    For N examples D, if h contains all of them; otherwise p(D|h) is 0:
+
+        p(D|h) = 1 / |h|^N
+
+        p(h|D) ∝ p(D|h) p(h)
+
+    Source: Tenenbaum 1999; Murphy, Machine Learning, section 3.2.
 
     Examples
     --------

@@ -29,7 +29,11 @@ class Dirichlet:
 
     Notes
     -----
-    p(π) ∝ Π_c π_c^(α_c − 1). After N_c observations of each class the posterior is Dirichlet(α + N). The marginal of
+    Density of the class probabilities π:
+
+        p(π) ∝ Π_c π_c^(α_c − 1)
+
+    After N_c observations of each class the posterior is Dirichlet(α + N). The marginal of
     π_c is Beta(α_c, Σα − α_c).
 
     Examples

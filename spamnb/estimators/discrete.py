@@ -124,10 +124,15 @@ class MultinomialNB(DiscreteNB, GenerativeClassifier):
 
     Notes
     -----
-    log P(c, x) = log P(c) + Σ_j x_j log φ_jc with φ_jc = (T_jc + α) / (T_c + αV). T_jc is the sum of column j over the
-    training rows of class c, T_c = Σ_j T_jc, V the number of columns. The multinomial coefficient (Σ_j x_j)! / Π_j x_j!
-    is left out, as in scikit-learn: this is the probability of the words in one order, not of the counts. The posterior
-    is the same. All logarithms are natural.
+    Joint probability, and the estimate of φ:
+
+        log P(c, x) = log P(c) + Σ_j x_j log φ_jc
+
+        φ_jc = (T_jc + α) / (T_c + αV)
+
+    T_jc is the sum of column j over the training rows of class c, T_c = Σ_j T_jc, V the number of columns. The
+    multinomial coefficient (Σ_j x_j)! / Π_j x_j! is left out, as in scikit-learn: this is the probability of the words
+    in one order, not of the counts. The posterior is the same. All logarithms are natural.
 
     Source: McCallum and Nigam 1998; Manning, Raghavan and Schütze, Introduction to Information Retrieval, chapter 13.
 
@@ -194,8 +199,13 @@ class ComplementNB(DiscreteNB):
 
     Notes
     -----
-    Score of class c: −Σ_j x_j log φ_jc̄ with φ_jc̄ = (T_jc̄ + α) / (T_c̄ + αV), where T_jc̄ is the sum of column j over the
-    training rows of all classes but c, as in scikit-learn.
+    Score s of class c:
+
+        s_c = −Σ_j x_j log φ_jc̄
+
+        φ_jc̄ = (T_jc̄ + α) / (T_c̄ + αV)
+
+    T_jc̄ is the sum of column j over the training rows of all classes but c, as in scikit-learn.
 
     Source: Rennie, Shih, Teevan and Karger, Tackling the poor assumptions of naive Bayes text classifiers, 2003.
 
@@ -247,9 +257,14 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
 
     Notes
     -----
-    log P(c, x) = log P(c) + Σ_j [x_j log θ_jc + (1−x_j) log(1−θ_jc)] with θ_jc = (N_jc + α) / (N_c + 2α). N_jc is the
-    number of training rows of class c in which column j is above ``binarize``, and N_c is the number of all training
-    rows of class c. All logarithms are natural.
+    Joint probability, and the estimate of θ:
+
+        log P(c, x) = log P(c) + Σ_j [x_j log θ_jc + (1−x_j) log(1−θ_jc)]
+
+        θ_jc = (N_jc + α) / (N_c + 2α)
+
+    N_jc is the number of training rows of class c in which column j is above ``binarize``, and N_c is the number of all
+    training rows of class c. All logarithms are natural.
 
     Source: McCallum and Nigam 1998; Murphy, Machine Learning, section 3.5.
 
@@ -363,8 +378,17 @@ def mutual_information(X: Any, y: ArrayLike, alpha: float = 0.0) -> np.ndarray:
 
     Notes
     -----
-    I_j = Σ_c π_c [θ_jc log₂(θ_jc/θ_j) + (1−θ_jc) log₂((1−θ_jc)/(1−θ_j))] with θ_jc = (N_jc + α)/(N_c + 2α), π_c = N_c/N
-    and θ_j = Σ_c π_c θ_jc. Source: Murphy, Machine Learning, section 3.5.4.
+    With the estimates of ``BernoulliNB``, and θ_j of all classes together:
+
+        I_j = Σ_c π_c [θ_jc log₂(θ_jc/θ_j) + (1−θ_jc) log₂((1−θ_jc)/(1−θ_j))]
+
+        θ_jc = (N_jc + α) / (N_c + 2α)
+
+        θ_j = Σ_c π_c θ_jc
+
+        π_c = N_c / N
+
+    Source: Murphy, Machine Learning, section 3.5.4.
 
     Examples
     --------
@@ -404,9 +428,15 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
 
     Notes
     -----
-    log P(c, x) = log P(c) + Σ_j log φ_jc(x_j) with φ_jc(k) = (N_jkc + α) / (N_c + α K_j). N_jkc is the number of
-    training rows of class c with category k in column j. K_j is one more than the highest number in the rows of ``fit``
-    or of the first ``partial_fit``, or ``min_categories`` if this is more. All logarithms are natural.
+    Joint probability, and the estimate of φ:
+
+        log P(c, x) = log P(c) + Σ_j log φ_jc(x_j)
+
+        φ_jc(k) = (N_jkc + α) / (N_c + αK_j)
+
+    N_jkc is the number of training rows of class c with category k in column j. K_j is one more than the highest number
+    in the rows of ``fit`` or of the first ``partial_fit``, or ``min_categories`` if this is more. All logarithms are
+    natural.
 
     Source: Murphy, Machine Learning, sections 3.4 and 3.5.
 

@@ -183,7 +183,11 @@ class GaussianNB(GaussianClassifier):
 
     Notes
     -----
-    P(x|c) = Π_j N(x_j | μ_jc, σ²_jc). The variance is the maximum-likelihood estimate (divided by N_c) plus
+    Each column of a class has a mean and a variance:
+
+        P(x|c) = Π_j N(x_j | μ_jc, σ²_jc)
+
+    The variance is the maximum-likelihood estimate (divided by N_c) plus
     ``var_smoothing`` times the largest variance of a column over all rows of all calls of ``partial_fit``.
     scikit-learn's model uses the largest variance of the last call.
 
@@ -258,9 +262,21 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Notes
     -----
-    P(x|c) = N(x | μ_c, Σ). For two classes P(c₁|x) = σ(wᵀx + w₀) with w = Σ⁻¹(μ₁−μ₀) and w₀ = −½μ₁ᵀΣ⁻¹μ₁ + ½μ₀ᵀΣ⁻¹μ₀ +
-    ln P(c₁)/P(c₀). For more classes P(c|x) is the softmax of w_cᵀx + b_c. Σ = (1/N) Σ_i (x_i−μ_{y_i})(x_i−μ_{y_i})ᵀ is
-    the maximum-likelihood estimate, whatever the class prior, as in scikit-learn 1.9 with ``solver="svd"``.
+    The maximum-likelihood estimate of Σ, whatever the class prior, is that of scikit-learn 1.9 with ``solver="svd"``:
+
+        P(x|c) = N(x | μ_c, Σ)
+
+        Σ = (1 / N) Σ_i (x_i − μ_{y_i}) (x_i − μ_{y_i})ᵀ
+
+    For two classes:
+
+        P(c₁|x) = σ(wᵀx + w₀)
+
+        w = Σ⁻¹ (μ₁ − μ₀)
+
+        w₀ = −½ μ₁ᵀ Σ⁻¹ μ₁ + ½ μ₀ᵀ Σ⁻¹ μ₀ + ln P(c₁)/P(c₀)
+
+    For more classes P(c|x) is the softmax of w_cᵀx + b_c.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2.
 
@@ -369,8 +385,11 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
 
     Notes
     -----
-    log P(x, c) = log P(c) − ½ (d log 2π + log|Σ_c| + (x−μ_c)ᵀ Σ_c⁻¹ (x−μ_c)), in nats, with the maximum-likelihood
-    estimate Σ_c = (1/N_c) Σ_{i in c} (x_i−μ_c)(x_i−μ_c)ᵀ, as in scikit-learn 1.9.
+    In nats, with the maximum-likelihood estimates of scikit-learn 1.9:
+
+        log P(x, c) = log P(c) − ½ (d log 2π + log |Σ_c| + (x − μ_c)ᵀ Σ_c⁻¹ (x − μ_c))
+
+        Σ_c = (1 / N_c) Σ_{i in c} (x_i − μ_c) (x_i − μ_c)ᵀ
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2; Murphy, section 4.2.
 

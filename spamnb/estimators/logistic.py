@@ -72,13 +72,26 @@ class LogisticRegression(DecisionFunction):
 
     Notes
     -----
-    P(c|x) = σ(wᵀx + b) for two classes, and the softmax of w_cᵀx + b_c for more. ``fit`` minimises Σ_n E_n + |w|²/(2C)
-    with E_n = −ln P(y_n|x_n) in nats, by Newton's method; b is not penalised. Without a penalty the likelihood of
-    linearly separable rows has no maximum, and w grows without limit. ``fit`` gives a RuntimeWarning if the gradient is
-    still large at the end.
+    For two classes, and the softmax of w_cᵀx + b_c for more:
 
-    ``partial_fit`` takes a step w ← w − ``eta`` s_n ∇E_n for each row, without a penalty. s_n is the
-    weight of the row, and ∇E_n = (P(·|x_n) − t_n) x_nᵀ, where t_n is 1 for the class of the row and 0 for the others.
+        P(c₁|x) = σ(wᵀx + b)
+
+    ``fit`` minimises E in nats by Newton's method; b is not penalised:
+
+        E(w) = Σ_n E_n + |w|² / (2C)
+
+        E_n = −ln P(y_n|x_n)
+
+    Without a penalty the likelihood of linearly separable rows has no maximum, and w grows without limit. ``fit`` gives
+    a RuntimeWarning if the gradient is still large at the end.
+
+    ``partial_fit`` takes a step for each row, without a penalty:
+
+        w ← w − η s_n ∇E_n
+
+        ∇E_n = (P(·|x_n) − t_n) x_nᵀ
+
+    η is ``eta``, s_n is the weight of the row, and t_n is 1 for the class of the row and 0 for the others.
     The first call begins at w = 0, and a call after ``fit`` at the w of ``fit``.
 
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.3.

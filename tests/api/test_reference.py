@@ -67,6 +67,9 @@ def test_the_pages_are_built_without_warnings(tmp_path: Path) -> None:
     page = (tmp_path / "spamnb.html").read_text(encoding="utf-8")
     ids = set(re.findall(r'id="([\w.]+)"', page))
     assert not {*NAMES} - ids and {"Evaluation.to_dict", "Classifier.learn"} <= ids
+    course = (tmp_path / "course.html").read_text(encoding="utf-8")
+    assert page.count("<math") > 30 and course.count("<math") > 30 and "θ_jc" not in re.sub("<code.*?</code>", "", page)
+    assert not re.search(r'(src|href)="https?:[^"]*\.(js|css)"', page + course)  # no network to read them
     for file in tmp_path.rglob("*.html"):
         for target in re.findall(r'href="([\w./]+\.html)(?:#[\w.]*)?"', file.read_text(encoding="utf-8")):
             assert (file.parent / target).exists(), f"{file.name}: {target} leads nowhere"

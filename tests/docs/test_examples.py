@@ -98,10 +98,9 @@ def test_its_links_lead_to_files(notebook: Any) -> None:
 
 
 @pytest.mark.slow
-def test_it_runs_and_prints_what_it_holds(corpora: Path, notebook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_runs_and_prints_what_it_holds(notebook: Any) -> None:
     nbclient, _ = pytest.importorskip("nbclient"), pytest.importorskip("ipykernel")
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")
-    monkeypatch.setenv("SPAMNB_CORPORA", str(corpora.resolve()))
     before = [outputs_of(cell) for cell in cells(notebook, "code")]
     resources = {"metadata": {"path": str(PATH.parent)}}
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
