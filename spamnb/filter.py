@@ -18,6 +18,7 @@ import numpy as np
 
 from spamnb.errors import SpamnbError, check_type
 from spamnb.model.calibration import bins_by_class
+from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, bin_typicality, describe_doubt, doubt_verdicts, is_typical
 from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
@@ -31,7 +32,7 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
 from spamnb.store.applying import apply
 from spamnb.store.hard_examples import read_examples
-from spamnb.store.records import read_learned
+from spamnb.store.records import read_learned, read_records
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import delete_message, store_message
 
@@ -500,12 +501,11 @@ class Classifier:
 
     def _count_new(self, part: Sequence[_Labelled]) -> int:
         """Return the number of messages before the first one that is a copy, or that the model has learned."""
-        digests = {part[0].message.digest}
-        for n, each in enumerate(part[1:], 1):
-            key = each.message.digest
-            if key in digests or read_learned(self.store, key):
+        seen = {*read_records(self.store, [each.message.digest for each in part])}
+        for n, each in enumerate(part):
+            if n and each.message.digest in seen:
                 return n
-            digests.add(key)
+            seen.add(each.message.digest)
         return len(part)
 
     def _add(self, messages: Sequence[_Labelled], taught_at: int | None) -> list[float]:
@@ -527,7 +527,7 @@ class Classifier:
     def _look_up(self, messages: Sequence[Rows], examples: Sequence[HardExample]) -> Sums:
         """Return the figures of the tokens of messages and of examples, ascending by hash."""
         hashes = [each.tokens.hashes for each in messages] + [each.hashes for each in examples]
-        return self.store.sums(np.unique(np.concatenate([np.zeros(0, np.int64), *hashes])))
+        return self.store.sums(sort_distinct(np.concatenate([np.zeros(0, np.int64), *hashes])))
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
         """Remove one message from a class, also if other messages were learned after it.

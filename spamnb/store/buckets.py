@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ TABLE = f"CREATE TABLE tokens (bucket INTEGER PRIMARY KEY, {', '.join(f'{name} B
 BUCKET_TOKENS = 32  # of a new bucket: with 16 a lesson takes 8 % less time, with 64 40 % more, and the file is larger
 MAX_BUCKET_TOKENS = 64  # a larger bucket is divided; places in a bucket have one byte
 MAX_TOKEN_BYTES = (1 << 16) - 1
+MAX_CELLS = 1 << 20  # token × class that ``rewrite`` has in memory: 24 MB
 PART_BUCKETS = 1000  # that ``iterate_cells`` reads at once
 LOWEST = -(1 << 63)  # hash
 VECTOR = np.dtype("<f4")
@@ -206,55 +208,57 @@ def write_blocks(database: Database, blocks: Iterable[Block]) -> None:
 
 
 def rewrite(
-    database: Database, classes: int, rows: Sequence[tuple], hashes: np.ndarray, cells: Cells, texts: TokenArray
+    database: Database, rows: Sequence[tuple], hashes: np.ndarray, figures: np.ndarray, texts: TokenArray
 ) -> tuple[list[tuple], list[int]]:
-    """Replace the ``cells`` of the tokens with these ``hashes``, ascending. A token without a cell is deleted.
+    """Replace the ``figures`` (k, C, 3) of the tokens with these ``hashes``, ascending. A token of zeros is deleted.
 
     ``rows`` are the buckets of the hashes (``select_cells``), and ``texts`` tokens in any order, among them all that
     the file lacks. Of buckets that keep their tokens, nine in ten of a lesson, only the cells are written. Return the
     buckets as they were written, and the keys of those that were deleted.
     """
-    keys, stored = np.array([row[0] for row in rows], np.int64), _parse_hashes(rows)[0]
-    has_cell = np.zeros(len(hashes), bool)
-    has_cell[cells.token] = True
+    stored, is_used = _parse_hashes(rows)[0], figures.any(axis=(1, 2))
     is_stored = find_sorted(stored, hashes) >= 0
-    exists = is_stored | has_cell  # not a token that one transaction learned and forgot
-    hashes, cells = hashes[exists], cells.of_tokens(exists)
-    bucket = np.searchsorted(keys, hashes, side="right") - 1  # −1: no bucket has such a low hash
-    is_moved = np.isin(bucket, bucket[(is_stored != has_cell)[exists]])
-    moved = {*bucket[is_moved].tolist()}
-    parts = [[row for i, row in enumerate(rows) if (i in moved) == wanted] for wanted in (False, True)]
-    written = _rewrite_cells(database, classes, parts[0], hashes[~is_moved], cells.of_tokens(~is_moved))
-    if not moved:
-        return written, []
-    more, deleted = _rewrite_buckets(database, classes, parts[1], hashes[is_moved], cells.of_tokens(is_moved), texts)
-    return written + more, deleted
+    bucket = np.searchsorted(np.array([row[0] for row in rows], np.int64), hashes, side="right") - 1
+    has_moved = np.zeros(len(rows) + 1, bool)  # whether a bucket gets or loses a token
+    has_moved[bucket[is_stored != is_used]] = True  # the last one is for hashes that are lower than all keys
+    step = max(1, MAX_CELLS // (MAX_BUCKET_TOKENS * figures.shape[1]))
+    written: list[tuple] = []
+    deleted: list[int] = []
+    for first in range(0, max(len(rows), 1), step):
+        chunk = rows[first : first + step]
+        is_here = (bucket >= first if first else bucket < step) & (bucket < first + step)
+        kept, moved = is_here & ~has_moved[bucket], is_here & has_moved[bucket] & (is_stored | is_used)
+        keeps_tokens = (~has_moved[first : first + len(chunk)]).tolist()
+        written += _rewrite_cells(database, [*compress(chunk, keeps_tokens)], hashes[kept], figures[kept])
+        if moved.any():
+            others = [row for row, keeps in zip(chunk, keeps_tokens) if not keeps]
+            buckets, keys = _rewrite_buckets(database, others, hashes[moved], figures[moved], texts)
+            written, deleted = written + buckets, deleted + keys
+    return written, deleted
 
 
-def _rewrite_cells(
-    database: Database, classes: int, rows: Sequence[tuple], hashes: np.ndarray, cells: Cells
-) -> list[tuple]:
-    """Replace the cells of tokens in buckets that keep their tokens; return the buckets."""
-    if not rows:
-        return []
-    stored, old_cells = parse_cells(rows, classes)
-    merged = _replace_cells(old_cells, len(stored), find_sorted(stored, hashes), cells)
-    bounds = np.append(0, np.cumsum([len(row[1]) // _HASH.itemsize for row in rows]))
-    columns = list(zip(*_pack_cells(database, merged, bounds)))
+def _rewrite_cells(database: Database, rows: Sequence[tuple], hashes: np.ndarray, figures: np.ndarray) -> list[tuple]:
+    """Replace the figures of tokens in buckets that keep their tokens; return the buckets."""
+    stored, cells = parse_cells(rows, figures.shape[1])
+    table = cells.table(len(stored), figures.shape[1])
+    place = find_sorted(stored, hashes)
+    table[place[place >= 0]] = figures[place >= 0]  # the others were learned and forgotten in one transaction
+    bounds = np.append(0, np.cumsum([len(row[1]) // _HASH.itemsize for row in rows], dtype=np.int64))
+    columns = list(zip(*_pack_cells(database, Cells.of_table(table), bounds)))
     update = f"UPDATE tokens SET {', '.join(f'{name} = ?' for name in CELLS)} WHERE bucket = ?"  # noqa: S608
     database.executemany(update, [(*blobs, row[0]) for row, blobs in zip(rows, columns)])
     return [(*row[:2], *blobs) for row, blobs in zip(rows, columns)]
 
 
 def _rewrite_buckets(
-    database: Database, classes: int, rows: Sequence[tuple], hashes: np.ndarray, cells: Cells, texts: TokenArray
+    database: Database, rows: Sequence[tuple], hashes: np.ndarray, figures: np.ndarray, texts: TokenArray
 ) -> tuple[list[tuple], list[int]]:
-    """Replace the cells of tokens in buckets that get or lose tokens; return the buckets and the deleted keys."""
+    """Replace the figures of tokens in buckets that get or lose tokens; return the buckets and the deleted keys."""
     keys = np.array([row[0] for row in rows], np.int64)
-    old = _parse_block(_select(database, ("bucket", *COLUMNS), keys), classes)
+    old = _parse_block(_select(database, ("bucket", *COLUMNS), keys), figures.shape[1])
     if not len(keys) or hashes[0] < keys[0]:  # no bucket has such a low hash
         keys = np.append(LOWEST, keys)
-    block = _replace(old, hashes, cells, texts)
+    block = _replace(old, hashes, figures, texts)
     bounds = np.searchsorted(block.tokens.hashes, keys)
     sizes = np.diff(bounds, append=len(block.tokens))
     n_parts = np.where(sizes > MAX_BUCKET_TOKENS, -(-sizes // BUCKET_TOKENS), sizes > 0)
@@ -266,26 +270,18 @@ def _rewrite_buckets(
     return _write(database, block, new_keys, np.append(begins, len(block.tokens))), deleted
 
 
-def _replace_cells(old: Cells, size: int, tokens: np.ndarray, cells: Cells) -> Cells:
-    """Return the cells of ``size`` tokens after those of the tokens numbered ``tokens`` were replaced."""
-    is_replaced = np.zeros(size, bool)
-    is_replaced[tokens] = True
-    return Cells.join([old.only(~is_replaced[old.token]), cells._replace(token=tokens[cells.token])]).sorted()
-
-
-def _replace(old: Block, hashes: np.ndarray, cells: Cells, texts: TokenArray) -> Block:
-    """Return the tokens of ``old`` and of ``texts`` that have a cell, after the cells of some were replaced."""
+def _replace(old: Block, hashes: np.ndarray, figures: np.ndarray, texts: TokenArray) -> Block:
+    """Return the tokens of ``old`` and of ``texts`` that have a cell, after the figures of some were replaced."""
     new = texts.take(np.unique(texts.hashes, return_index=True)[1])
-    new = new.take(np.flatnonzero((find_sorted(old.tokens.hashes, new.hashes) < 0) & np.isin(new.hashes, hashes)))
-    tokens = TokenArray.concat([old.tokens, new])
+    is_new = (find_sorted(old.tokens.hashes, new.hashes) < 0) & (find_sorted(hashes, new.hashes) >= 0)
+    tokens = TokenArray.concat([old.tokens, new.take(np.flatnonzero(is_new))])
     order = np.argsort(tokens.hashes, kind="stable")  # which takes little time for two parts that are sorted
-    all_hashes = tokens.hashes[order]
-    old_cells = old.cells._replace(token=np.searchsorted(all_hashes, old.tokens.hashes)[old.cells.token])
-    both = _replace_cells(old_cells, len(order), np.searchsorted(all_hashes, hashes), cells)
-    is_used = np.zeros(len(order), bool)
-    is_used[both.token] = True
-    vectors = np.concatenate([old.vectors, np.zeros((len(new), old.vectors.shape[1]), VECTOR)])[order[is_used]]
-    return Block(tokens.take(order[is_used]), both._replace(token=(np.cumsum(is_used) - 1)[both.token]), vectors)
+    table = old.cells.table(len(order), figures.shape[1])[order]
+    table[find_sorted(tokens.hashes[order], hashes)] = figures
+    used = np.flatnonzero(table.any(axis=(1, 2)))
+    vectors = np.zeros((len(order), old.vectors.shape[1]), VECTOR)
+    vectors[: len(old.vectors)] = old.vectors
+    return Block(tokens.take(order[used]), Cells.of_table(table[used]), vectors[order[used]])
 
 
 def _separate(hashes: np.ndarray, begins: np.ndarray) -> np.ndarray:

@@ -55,13 +55,13 @@ class Cells(NamedTuple):
         size, classes = counts.n_columns, len(counts.rows)
         step, parts = max(1, MAX_FIGURES // max(classes, 1)), [cls.empty()]
         for first in range(0, size, step):
-            table = np.zeros((3, min(step, size - first), classes), np.int64)
+            table = np.zeros((min(step, size - first), classes, 3), np.int64)
             for c, row in enumerate(counts.between(first, first + step).rows):
-                table[:WEIGHT, row.columns, c] = row.document_counts, row.occurrences
+                table[row.columns, c, :WEIGHT] = np.stack([row.document_counts, row.occurrences], axis=1)
             if weights is not None:
-                table[WEIGHT] = weights[first : first + step]
-            token, label = np.nonzero(table.any(axis=0))
-            parts.append(cls(token + first, label, table[:, token, label]))
+                table[:, :, WEIGHT] = weights[first : first + step]
+            cells = cls.of_table(table)
+            parts.append(cells._replace(token=cells.token + first))
         return cls.join(parts)
 
     @classmethod
@@ -84,10 +84,18 @@ class Cells(NamedTuple):
         """Return the cells where ``mask`` (nnz,) is true."""
         return Cells(self.token[mask], self.label[mask], self.figures[:, mask])
 
-    def of_tokens(self, mask: np.ndarray) -> Cells:
-        """Return the cells of the tokens where ``mask`` is true, which are numbered anew."""
-        cells = self.only(mask[self.token])
-        return cells._replace(token=(np.cumsum(mask) - 1)[cells.token])
+    def table(self, n_tokens: int, classes: int) -> np.ndarray:
+        """Return the figures of all tokens and classes, (n_tokens, classes, 3)."""
+        table = np.zeros((n_tokens, classes, 3), np.int64)
+        table[self.token, self.label] = self.figures.T
+        return table
+
+    @classmethod
+    def of_table(cls, table: np.ndarray) -> Cells:
+        """Make cells from the figures of all tokens and classes, (n, C, 3)."""
+        documents, occurrences, weight = np.moveaxis(table, 2, 0)
+        token, label = np.nonzero(documents | occurrences | weight)  # ten times as fast as any(axis=2)
+        return cls(token, label, np.ascontiguousarray(table[token, label].T))
 
     def sums(self, figure: int, by: np.ndarray, size: int) -> np.ndarray:
         """Return the sums (size,) of one figure ``by`` token or by label."""

@@ -19,7 +19,7 @@ from spamnb.errors import Damaged
 from spamnb.model.delta import HardExample, Units
 from spamnb.model.hard_examples import MAX_NEWEST, is_sampled, sample_size
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest, parse_json
-from spamnb.store.records import read_learned
+from spamnb.store.records import read_records
 from spamnb.store.store import Store
 
 MAX_TOKENS = 4_000  # of an example; a message with more tokens is not stored
@@ -61,13 +61,13 @@ def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
             "hard", store.execute(f"{columns} {condition}", parameters), sequence=int_up_to(MAX_SUM),
             digest=is_digest, **{"class": int_up_to(len(names) - 1)}, offsets=str, hashes=bytes,
         )  # fmt: skip
+        records = read_records(store, [row[1] for row in rows])
         for number, digest, label, offsets, hashes in rows:
             scores = _check_scores(parse_json("hard", "offsets", offsets), len(names))
             by_class = {name: score for name, score in zip(names, scores) if score is not None}
             if names[label] not in by_class or len(hashes) % _HASH.itemsize:
                 raise Damaged("a row of table hard without a score of its class, or with truncated hashes")
-            record = read_learned(store, digest)
-            contribution = record.contribution if record else {}
+            contribution = records[digest].contribution if digest in records else {}
             example = HardExample(digest, names[label], by_class, np.frombuffer(hashes, _HASH), contribution, number)
             examples.append(example)
         return examples

@@ -7,7 +7,7 @@ to ``of_facts``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from spamnb.errors import Damaged
@@ -20,8 +20,12 @@ _to_json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an en
 
 def read_learned(store: Store, digest: bytes) -> MessageRecord | None:
     """Return how the message with this digest was learned; None if it was not learned."""
-    rows = _read(store, "WHERE digest = ?", digest)
-    return rows[0][1] if rows else None
+    return read_records(store, [digest]).get(digest)
+
+
+def read_records(store: Store, digests: Sequence[bytes]) -> dict[bytes, MessageRecord]:
+    """Return how the messages with these digests were learned, by digest; others are left out."""
+    return dict(_read(store, f"WHERE digest IN ({', '.join('?' * len(digests))})", *digests))
 
 
 def read_all_learned(store: Store) -> list[tuple[bytes, MessageRecord]]:

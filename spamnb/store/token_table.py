@@ -11,11 +11,11 @@ from itertools import repeat
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.model.class_counts import find_sorted
+from spamnb.model.class_counts import find_sorted, sort_distinct
 from spamnb.model.model import SIZE, Model
 from spamnb.reader.tokens import TokenArray
 from spamnb.store.buckets import iterate_cells, parse_cells, rewrite, select_cells
-from spamnb.store.cells import DOCUMENTS, Cells
+from spamnb.store.cells import DOCUMENTS
 from spamnb.store.database import Database
 
 MAX_ROWS = 200_000  # rows in memory, apart from a table that is read as a whole: hostile mail always has new words
@@ -134,10 +134,8 @@ class TokenTable:
             return
         places = places[np.argsort(self.hashes[places])]
         figures, hashes = self.figures[places], self.hashes[places]
-        token, label = np.nonzero(figures.any(axis=2))
-        cells = Cells(token, label, np.ascontiguousarray(figures[token, label].T))
         rows, texts = self._find_buckets(hashes), TokenArray.concat(self._texts)
-        written, deleted = rewrite(self._database, self.classes, rows, hashes, cells, texts)
+        written, deleted = rewrite(self._database, rows, hashes, figures, texts)
         self._is_changed[places] = False
         self._texts = []
         if deleted and not len(self._table_hashes):
@@ -150,7 +148,7 @@ class TokenTable:
         if len(self._table_hashes):
             return select_cells(self._database, hashes)
         keys = np.sort(np.fromiter(self._buckets, np.int64, len(self._buckets)))
-        numbers = np.unique(np.searchsorted(keys, hashes, side="right"))
+        numbers = sort_distinct(np.searchsorted(keys, hashes, side="right"))
         return [self._buckets[key] for key in keys[numbers[numbers > 0] - 1].tolist()]
 
 

@@ -99,7 +99,7 @@ def test_tokens_that_are_rewritten_are_read_again(
             expected = {hash_: cells for hash_, cells in expected.items() if hash_ not in deleted} | change
             hashes, cells = cells_of({hash_: {} for hash_ in deleted} | change)
             if len(hashes):
-                rewrite(store, CLASSES, select_cells(store, hashes), hashes, cells, texts_of(change))
+                rewrite(store, select_cells(store, hashes), hashes, cells.table(len(hashes), CLASSES), texts_of(change))
             assert read(store) == expected
         sizes = [len(row[0]) // 8 for row in store.execute("SELECT hashes FROM tokens")]
         assert all(1 <= size <= 4 for size in sizes)
@@ -117,7 +117,7 @@ def test_a_deleted_tokens_hash_is_not_left_as_a_key(small: None) -> None:
     figures: Figures = {int(hash_): {0: (1, 0, 0)} for hash_ in rng.integers(LOWEST, (1 << 63) - 1, 500)}
     with Store.create(":memory:", {}) as store, store.writing():
         hashes, cells = cells_of(figures)
-        rewrite(store, CLASSES, select_cells(store, hashes), hashes, cells, texts_of(figures))
+        rewrite(store, select_cells(store, hashes), hashes, cells.table(len(hashes), CLASSES), texts_of(figures))
         keys = {key for (key,) in store.execute("SELECT bucket FROM tokens")}
         assert len(keys) > 200 and not keys & {*figures}
 
@@ -174,10 +174,8 @@ def test_infinite_vectors_are_told() -> None:
     ],
 )
 def test_figures_that_no_bucket_holds_are_refused(figures: list[int], says: str) -> None:
-    with Store.create(":memory:", {}) as store, store.writing():
-        cells = Cells(np.array([0]), np.array([0]), np.array([figures]).T)
-        with pytest.raises(SpamnbError, match=says):
-            rewrite(store, 1, [], TokenArray.of(["a"]).hashes, cells, TokenArray.of(["a"]))
+    with Store.create(":memory:", {}) as store, store.writing(), pytest.raises(SpamnbError, match=says):
+        rewrite(store, [], TokenArray.of(["a"]).hashes, np.array([[figures]]), TokenArray.of(["a"]))
 
 
 def test_a_token_that_is_too_long_is_refused() -> None:
