@@ -49,7 +49,7 @@ def format_help(text: str) -> str:
 def list_options(name: str) -> dict[str, str]:
     """Return a row of a table for each option of a command, by the option's name."""
     command = get_command(name)
-    context = click.Context(command, info_name=name, **command.context_settings)
+    context = click.Context(command, click.Context(cli, **cli.context_settings), name, **command.context_settings)
     rows = {}
     for param in command.get_params(context):
         record = param.get_help_record(context)

@@ -1,4 +1,4 @@
-"""Learning again: a new model learns the messages that the replaced model learned one by one, in their order."""
+"""Learning again: a new model learns the lessons of the replaced model, in their order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spamnb.store.stored_messages import (
 
 
 class Relearning:
-    """The messages that the model at ``path`` learned one by one, and whose bytes it stores.
+    """The lessons that the model at ``path`` keeps.
 
     ``path`` need not exist. ``on_unreadable(name, error)`` is called for each damaged message.
     """
@@ -34,8 +34,8 @@ class Relearning:
         self._path, self._on_unreadable = path, on_unreadable
         self._failed: set[bytes] = set()  # digests of messages that could not be learned
         self._learned: dict[bytes, tuple[str, bytes]] = {}  # by digest: class, and digest in the new model
-        self.n_not_stored = 0  # messages that the replaced model learned one by one and does not store
-        self.n_outdated = 0  # messages that a model of an older format learned one by one
+        self.n_not_stored = 0  # lessons that the replaced model does not keep
+        self.n_outdated = 0  # lessons of a model of an older format
         self._has_model = path.exists()
         try:
             if self._has_model:
@@ -52,7 +52,7 @@ class Relearning:
         return len(self._learned)
 
     def stored_digests(self) -> dict[str, np.ndarray]:
-        """Return the digests (n, 16) of the stored messages, by class."""
+        """Return the digests (n, 16) of the kept lessons, by class."""
         by_class: dict[str, list[bytes]] = {}
         if self._has_model:
             with Store.open(self._path) as old:
@@ -63,18 +63,18 @@ class Relearning:
     def notes(self) -> Iterator[str]:
         """Yield lines with the numbers of messages that were learned again and that were not."""
         if self._learned:
-            yield f"learned again: {pluralize(self.count, 'message')} that the replaced model had learned one by one"
+            yield f"learned again: {pluralize(self.count, 'lesson')} of the replaced model"
         if self.n_outdated:
-            lost = pluralize(self.n_outdated, "message")
+            lost = pluralize(self.n_outdated, "lesson")
             yield (
-                f"lost: {lost} that the replaced model had learned one by one, because this version cannot read its"
-                " format; teach those that are not in the sources again"
+                f"lost: {lost} of the replaced model, because this version cannot read its format; teach those that are"
+                " not in the sources again"
             )
         if self.n_not_stored:
-            lost = pluralize(self.n_not_stored, "message")
+            lost = pluralize(self.n_not_stored, "lesson")
             yield (
-                f"not learned again: {lost} that the replaced model had learned one by one and does not store; the new"
-                " model has learned only those that are also in the sources"
+                f"not learned again: {lost} that the replaced model does not keep; the new model has learned only those"
+                " that are also in the sources"
             )
 
     def catch_up(self, store: Store) -> None:
@@ -91,7 +91,7 @@ class Relearning:
                 if label == stored.label or stored.digest in self._failed:
                     continue
                 self._failed.add(stored.digest)
-                with one_message(f"learned message {stored.digest.hex()}", self._on_unreadable):
+                with one_message(f"lesson {stored.digest.hex()}", self._on_unreadable):
                     raw = decompress(stored.message)
                     classifier.learn(stored.label, raw, taught_at=stored.taught_at)
                     self._learned[stored.digest] = stored.label, digest_of(raw)
@@ -104,14 +104,14 @@ class Relearning:
 
 
 def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
-    """Replace a model that adds to a shared model by a new model of its stored messages, and return their number.
+    """Replace a model that adds to a shared model by a new model of its lessons, and return their number.
 
-    Raise SpamnbError if the model has learned messages that it does not store, unless ``incomplete``.
+    Raise SpamnbError if there are lessons that the model does not keep, unless ``incomplete``.
     """
     relearning = Relearning(path, on_unreadable)
     if relearning.n_not_stored and not incomplete:
-        lost = pluralize(relearning.n_not_stored, "learned message")
-        raise SpamnbError(f"{path}: not changed, because it does not store {lost}; --incomplete continues without them")
+        lost = pluralize(relearning.n_not_stored, "lesson")
+        raise SpamnbError(f"{path}: not changed, because it does not keep {lost}; --incomplete continues without them")
     with Store.open(path) as old, old.reading():
         assert old.shared is not None
         meta = {**old.own.meta, **old.shared.addition()}

@@ -253,7 +253,7 @@ def train(
     model : str or path
         File to write. The command line uses the same files.
     force : bool, default=False
-        Whether to replace a model. The new model also learns the messages that the replaced model learned one by one.
+        Whether to replace a model. The new model also learns the lessons of the replaced model.
     accept_junk : bool, default=False
         Whether to accept a folder called Junk as good mail.
     one_class : bool, default=False
@@ -335,7 +335,7 @@ class Training:
     def run(
         self, check: Callable[[TrainingSet, Relearning], None] = lambda training_set, relearning: None
     ) -> TrainingReport:
-        """Make the model, which also learns the messages that the replaced model learned one by one, in their order.
+        """Make the model, which also learns the lessons of the replaced model, in their order.
 
         ``check`` is called before the model is written, and may raise SpamnbError.
         """

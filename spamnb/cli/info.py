@@ -56,12 +56,12 @@ def info_command(model: Path, output_format: str) -> None:
     for line in _format_origin(origin):
         click.echo(escape(line))
     for name, n in n_messages.items():
-        one_by_one = f"; learned one by one: {n_learned[name]:,}" if name in n_learned else ""
-        click.echo(f"  {name}: {pluralize(n, 'message')}{one_by_one}")
+        of_lessons = f"; lessons: {n_learned[name]:,}" if name in n_learned else ""
+        click.echo(f"  {name}: {pluralize(n, 'message')}{of_lessons}")
     if stored.messages or n_not_stored:
-        line = f"  kept messages: {stored.messages:,}, {stored.bytes / 1e6:.1f} of at most {stored.bound / 1e6:g} MB"
+        line = f"  kept lessons: {stored.messages:,}, {stored.bytes / 1e6:.1f} of at most {stored.bound / 1e6:g} MB"
         if n_not_stored:
-            line += f"; {pluralize(n_not_stored, 'message')} learned one by one and not kept"
+            line += f"; {pluralize(n_not_stored, 'lesson')} not kept"
         if is_file_public and stored.bound:
             line += "; no more are kept, because everybody can read the file"
         click.echo(line)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
     metavar="MB",
-    help="Megabytes of learned messages that the model keeps.  [default: the present limit; 64 in a new model]",
+    help="Megabytes of lessons that the model keeps.  [default: the present limit; 64 in a new model]",
 )
 @text_column_option
 @new_model_option
@@ -65,8 +65,8 @@ def learn_command(
     CLASS. If a message looks like another class, its tokens are counted, but the model is not fitted to the message.
     If most of the first ten messages look like another class, nothing is learned, unless you give --yes.
 
-    The model file keeps the learned messages, compressed, so that 'train --force' and 'upgrade' can learn them again.
-    If the kept messages take more than --keep-lessons, the oldest are dropped.
+    A message that a person teaches is a lesson. The model file keeps lessons, compressed, so that 'train --force' and
+    'upgrade' can learn them again. If they take more than --keep-lessons, the oldest are dropped.
 
     With --shared the new model has only its own messages, and classifies by the sum of both models. With --starter the
     other model is one of public mail, so that mail of one class, such as an inbox, is enough to begin with.
@@ -127,7 +127,7 @@ def learn_command(
             write_stored_limit(classifier.store, keep_lessons)
         classifier.store.check_writable()
         if is_public(classifier.store) and read_stored_limit(classifier.store):
-            tell(f"{model}: keeps no learned messages, because everybody can read the file; to keep them: chmod o-r")
+            tell(f"{model}: keeps no lessons, because everybody can read the file; to keep them: chmod o-r")
         first_entries = list(islice(entries, SWAP_TEST_MESSAGES))
         entries = chain(first_entries, entries)
         if not yes and looks_swapped(_list_trusts(first_entries, label, classifier)):

@@ -16,7 +16,7 @@ from spamnb.cli.options import FilePath, new_model_option, tell
 def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     """Add up models with the same settings. The sum has the counts of a model that learned the mail of all models.
 
-    A message that several models learned counts several times. The messages that the models keep are kept in the sum,
+    A message that several models learned counts several times. The lessons that the models keep are kept in the sum,
     each once. Models with an embedding cannot be added up.
 
     \b

@@ -23,7 +23,7 @@ from spamnb.cli.options import (
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @source_options
 @new_model_option
-@click.option("--force", is_flag=True, help="Replace an existing model. Its kept messages are learned again.")
+@click.option("--force", is_flag=True, help="Replace an existing model. Its lessons are learned again.")
 @click.option("--accept-junk", is_flag=True, help="Accept a folder called Junk as good mail.")
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class. 'learn' can add other classes.")
 @set_option
@@ -44,9 +44,9 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
       index:PATH        a TREC index
       FILE              a table (.csv, .tsv, .jsonl), or lines "label TAB text"
 
-    A model keeps the messages that 'learn', 'watch', 'review' and spamc add to it. With --force, the new model learns
-    the kept messages of the old one again. A message that is also in a SOURCE counts once, in the class that it has in
-    the old model.
+    A model keeps its lessons, the messages that 'learn', 'watch', 'review' and spamc add to it. With --force, the new
+    model learns the lessons of the old one again. A message that is also in a SOURCE counts once, in the class that it
+    has in the old model.
 
     \b
     Example:

@@ -44,11 +44,11 @@ def upgrade_command(
 ) -> None:
     """Train a model of an older version of spamnb again, with the same settings.
 
-    The new model learns the messages of the SOURCEs and the messages that the old model keeps. Without SOURCE, it
+    The new model learns the messages of the SOURCEs and the lessons that the old model keeps. Without SOURCE, it
     learns the sources from which the old model was trained. The old model stays until the new one is ready. If more
     than a tenth of the messages of a class are missing, the command stops, unless you give --incomplete.
 
-    A model that adds to another model is trained on its own kept messages. Upgrade the other model first. With
+    A model that adds to another model is trained on its own lessons. Upgrade the other model first. With
     --models, the models of all users are upgraded too.
 
     \b
@@ -101,7 +101,7 @@ def _upgrade_model(
     if has_shared:
         if is_stale:
             count = relearn(model, incomplete, lambda name, error: tell(f"{name}: {reason(error)}"))
-            click.echo(f"{model}: trained again on {pluralize(count, 'message')} that it keeps")
+            click.echo(f"{model}: trained again on {pluralize(count, 'lesson')} that it keeps")
         else:
             _tell_nothing(model, is_rewritten, "it has the same tokens as the model to which it adds")
         return
@@ -114,7 +114,7 @@ def _upgrade_model(
     paths = list(sources)
     if not sources:
         paths, options = _readable_sources(meta, str(model))
-        tell(f"training {model} again from {', '.join(map(escape, paths)) or 'the messages that it keeps'}")
+        tell(f"training {model} again from {', '.join(map(escape, paths)) or 'the lessons that it keeps'}")
 
     def check_is_complete(training_set: TrainingSet, relearning: Relearning) -> None:
         """Raise SpamnbError if too many messages of the old model are neither in the sources nor kept in the model."""

@@ -30,7 +30,7 @@ MAX_EVIDENCE = 20  # tokens: more do not fit on a screen
 MAX_TOKEN = 80  # characters of a token of the evidence, which fit on a line of the page
 MAX_TOKENS = 5_000  # tokens of a message, to bound the file; a message with more is learned from the mailbox only
 MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens; MAX_TOKENS of the longest tokens fit
-LEVEL = 1  # compression level of zlib: docs/experiments.md#kept-messages
+LEVEL = 1  # compression level of zlib: docs/experiments.md#kept-lessons
 #: Mail is doubtful if `LedgerEntry.distance` is between these bounds: at the default threshold of 90 %, mail with a
 #: probability of spam from 50 to 96 %.
 DOUBTFUL_FROM, DOUBTFUL_TO = -1.0, 0.5

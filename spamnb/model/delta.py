@@ -1,4 +1,4 @@
-"""What a learned message adds to a model.
+"""What a lesson adds to a model.
 
 A model is a sum over its messages. Learning applies a delta, forgetting applies its negative, and moving a message to
 another class applies both. A delta is data: who makes one reads no file, and who applies one computes no score.

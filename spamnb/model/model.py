@@ -26,7 +26,7 @@ SHARED = "shared_model"  # in table meta of a user's file, the path of the model
 DENSE_CLASSES = "dense_classes"  # in table meta of a model of vectors, the classes of its moments
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
-SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#learned-messages-of-a-user
+SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#lessons-of-a-user
 # A starter is mail of strangers, so it weighs less and less: as much as 60 / (1 + n/100) lessons beside n lessons. In
 # the curve and in known mail it counts as much as 100 lessons of each class. With these rules beside a shared model of
 # known mail, users let more spam through: docs/experiments.md#the-starter

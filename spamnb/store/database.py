@@ -27,7 +27,7 @@ BUSY_SECONDS = 60  # longest wait for another writer, which needs some 3 ms to l
 # Errors when there is no room to write; SQLite reports a quota and a limit of file sizes as I/O errors.
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE")
 LOCKED = ("SQLITE_BUSY", "SQLITE_BUSY_RECOVERY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_BUSY_TIMEOUT", "SQLITE_LOCKED")
-MAX_VALUE_BYTES = 1 << 26  # of a row: a bucket of 64 long tokens has 4 MB, a stored message 8 MB
+MAX_VALUE_BYTES = 1 << 26  # of a row: a bucket of 64 long tokens has 4 MB, a lesson 8 MB
 MAX_SUM = 1 << 61  # two sums and the counts of one message do not overflow 64 bits
 
 _CHECK_PERMISSIONS = "check the permissions of the file and of its folder"

@@ -4,7 +4,7 @@ There are two kinds. Hard examples have a large coefficient (model/correction.py
 messages, and a hard message that is learned is added. The others are a sample of all messages: those of each class
 with the lowest digests, so most are typical. A lesson fits the newest examples again, and the sample.
 
-Rows have ascending numbers. The record of a learned message has the changes of the contributions of examples, by the
+Rows have ascending numbers. The record of a lesson has the changes of the contributions of examples, by the
 numbers of these examples. Rows that are not fitted again any more stay, so that the changes can be subtracted when the
 message is forgotten. When an example is forgotten, its row becomes empty, and no other example gets its number.
 """

@@ -33,7 +33,7 @@ EXPORT_VERSION = 8  # raised when the lines change, and when the same sums give 
 def export(store: Store, with_stored: bool = False) -> Iterator[str]:
     """Yield the model as lines of JSON, the same lines for the same sums.
 
-    ``with_stored`` adds the stored messages, and the time, command and sources of the training.
+    ``with_stored`` adds the kept lessons, and the time, command and sources of the training.
     """
     snapshot = read_snapshot(store)
     block, names, messages = snapshot.block, snapshot.classes, list(snapshot.messages)

@@ -1,6 +1,6 @@
 """Table ``messages``: how each message was learned.
 
-To store one more fact of a learned message, add the field to ``MessageRecord`` in ``model/delta.py``, to ``facts`` and
+To store one more fact of a lesson, add the field to ``MessageRecord`` in ``model/delta.py``, to ``facts`` and
 to ``of_facts``.
 """
 

@@ -45,7 +45,7 @@ class Snapshot(NamedTuple):
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
     typicality: np.ndarray  # (C, 1 + TYPICALITY_BINS) known mail (model/decision.py)
     arrays: Mapping[str, np.ndarray] = MappingProxyType({})
-    stored: Sequence[StoredMessage] = ()  # learned messages, whole; the oldest first
+    stored: Sequence[StoredMessage] = ()  # lessons, whole; the oldest first
 
     @property
     def counts(self) -> ClassCounts:
@@ -116,7 +116,7 @@ def write_messages(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]
 
 
 def read_sums(store: Store) -> Snapshot:
-    """Read the sums of a store, without learned messages and arrays.
+    """Read the sums of a store, without lessons and arrays.
 
     Raise Damaged if the tokens do not add up to the sums of their classes.
     """

@@ -1,17 +1,17 @@
-"""A model as one SQLite file: sums and learned messages. Probabilities are not stored but computed from the sums.
+"""A model as one SQLite file: sums and lessons. Probabilities are not stored but computed from the sums.
 
     meta          settings and single figures, as JSON; under "array:NAME" an array
     classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, its histogram of the calibration, and its fitted curve
     tokens        buckets of tokens with their figures (buckets.py)
     messages      how each message was learned, and its contribution to a correction (records.py)
-    kept_lessons  learned messages, whole (stored_messages.py)
+    kept_lessons  lessons, whole (stored_messages.py)
     hard          examples of a corrected model (hard_examples.py)
 
 The classes and their sums (``Model``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
 again when another connection changes the file. A change is made in memory and written before its transaction ends.
 
 A user's file may name a shared model, to which it adds. Then ``model``, ``look_up`` and ``weights`` return the sum
-of both. All learned messages are written into the user's file; the shared model is only read.
+of both. All lessons are written into the user's file; the shared model is only read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Table ``kept_lessons``: messages that were learned one by one, whole, so that a new model can learn them again.
+"""Table ``kept_lessons``: lessons, whole, so that a new model can learn them again.
 
 A row has one compressed message. If the rows take more than a bound, the oldest are deleted. ``position`` is the byte
 at which a row would begin in a file of all rows that were ever written. So sizes have to be added up only if the bytes
@@ -20,7 +20,7 @@ from spamnb.sources.formats import MAX_MESSAGE
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_class_name, is_digest
 from spamnb.store.store import Store
 
-DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-messages
+DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-lessons
 MAX_MB = 100_000  # megabytes of the bound
 MAX_SHARE = 1 / 16  # of the bound: a larger message is not stored, because it would replace hundreds of messages
 LEVEL = 1  # of zlib: half the time of level 6, and 6 % more bytes
@@ -32,7 +32,7 @@ _SELECT = (
 
 
 class StoredMessage(NamedTuple):
-    """A learned message as it is stored."""
+    """A lesson as it is kept."""
 
     digest: bytes  # by the version of spamnb that learned the message; other versions may compute another one
     label: str
@@ -41,7 +41,7 @@ class StoredMessage(NamedTuple):
 
 
 class StorageUse(NamedTuple):
-    """The number and size of the stored messages."""
+    """The number and size of the kept lessons."""
 
     messages: int
     bytes: int
@@ -63,14 +63,14 @@ def decompress(message: bytes) -> bytes:
     try:
         raw = reader.decompress(message, MAX_MESSAGE + 1)
     except zlib.error:
-        raise ValueError("a kept message that is damaged") from None
+        raise ValueError("a kept lesson that is damaged") from None
     if len(raw) > MAX_MESSAGE or not reader.eof or reader.unused_data:
-        raise ValueError("a kept message that is cut short, or too long")
+        raise ValueError("a kept lesson that is cut short, or too long")
     return raw
 
 
 def read_stored_limit(store: Store) -> int:
-    """Return the bound of the stored messages in this model, in bytes."""
+    """Return the bound of the kept lessons in this model, in bytes."""
     with store.reading():
         megabytes = store.model.meta.get("keep_lessons", DEFAULT_MB)
         if type(megabytes) not in (int, float) or not 0 <= megabytes <= MAX_MB:
@@ -79,7 +79,7 @@ def read_stored_limit(store: Store) -> int:
 
 
 def write_stored_limit(store: Store, megabytes: float) -> None:
-    """Set the bound of the stored messages, and delete the oldest that exceed it."""
+    """Set the bound of the kept lessons, and delete the oldest that exceed it."""
     with store.writing():
         store.put_meta({"keep_lessons": int(megabytes) if megabytes == int(megabytes) else megabytes})
         _delete_oldest(store)
@@ -118,13 +118,13 @@ def add_messages(store: Store, messages: Iterable[StoredMessage]) -> None:
 
 
 def delete_message(store: Store, digest: bytes) -> None:
-    """Delete a stored message; its bytes are overwritten."""
+    """Delete a kept lesson; its bytes are overwritten."""
     with store.writing():
         store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
 
 
 def read_stored_messages(store: Store) -> Iterator[StoredMessage]:
-    """Yield all stored messages, the oldest first."""
+    """Yield all kept lessons, the oldest first."""
     with store.reading():
         number = int_up_to(MAX_SUM)
         for row in store.execute(_SELECT, (MAX_MESSAGE,)):
@@ -136,7 +136,7 @@ def read_stored_messages(store: Store) -> Iterator[StoredMessage]:
 
 
 def read_stored_message(store: Store, digest: bytes) -> bytes | None:
-    """Return the bytes of a stored message, or None if it is not stored."""
+    """Return the bytes of a lesson, or None if it is not kept."""
     with store.reading():
         select = "SELECT message FROM kept_lessons WHERE digest = ? AND length(message) <= ?"
         rows = checked_rows("kept_lessons", store.execute(select, (digest, MAX_MESSAGE)), message=bytes)
@@ -155,7 +155,7 @@ def measure_stored(store: Store) -> StorageUse:
 
 
 def count_learned(store: Store) -> dict[str, int]:
-    """Return by class how many different messages were learned one by one.
+    """Return by class how many different lessons there are.
 
     Messages that were learned before the last training are counted if they are stored. A message that several models
     learned counts once in the sum of these models.
@@ -180,7 +180,7 @@ def count_not_stored(store: Store) -> int:
 
 
 def count_outdated(path: Path) -> int:
-    """Return how many messages a model of an older format learned one by one; 0 if its table has another form."""
+    """Return how many lessons a model of an older format has; 0 if its table has another form."""
     with Store.connect(path, writable=False) as old, old.reading():
         columns = [name for (name,) in old.execute("SELECT name FROM pragma_table_xinfo('messages')")]
         # Only tables are read, because a view could compute without end.

@@ -57,7 +57,7 @@ def test_a_model_made_anew_is_one_of_the_sources_that_was_taught_the_same(
         for label, raw in TAUGHT:
             classifier.learn(label, raw)
     for _ in range(2):
-        line = "learned again: 3 messages that the replaced model had learned one by one"
+        line = "learned again: 3 lessons of the replaced model"
         assert made(taught, tmp_path / "mail", **chosen) == [line]
         assert export_lines(taught) == export_lines(tmp_path / "n")
         assert held(taught) == TAUGHT
@@ -152,4 +152,4 @@ def test_a_damaged_lesson_is_told_and_left_out(taught: Path, tmp_path: Path) -> 
     told = made(taught, tmp_path / "mail")
     assert held(taught) == TAUGHT[1:]
     damaged, again = told
-    assert "a kept message that is damaged" in damaged and again.startswith("learned again: 2 messages")
+    assert "a kept lesson that is damaged" in damaged and again.startswith("learned again: 2 lessons")

@@ -239,7 +239,7 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
         for number in range(900, 903):
             classifier.learn("spam", message("spam", number))
     lines = output_of("info", "-m", model).splitlines()
-    assert "  spam: 63 messages; learned one by one: 3" in lines
+    assert "  spam: 63 messages; lessons: 3" in lines
     chosen = ["alpha=0.5", "unsure_cost=0.2", "ignore_headers=xref", "model_type=boolean"]
     output_of("train", "-m", tmp_path / "m", *(word for each in chosen for word in ("--set", each)), folder)
     shown = output_of("info", "-m", tmp_path / "m").partition("spam: 60 messages\n")[2].splitlines()

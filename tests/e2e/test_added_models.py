@@ -23,7 +23,7 @@ def test_upgrade_learns_the_models_of_all_users_again_though_one_fails(shared: P
     train_file(shared, count_messages(mail(30)), Settings(ngrams=1), force=True)
     result = run("upgrade", "-m", shared, "--models", users)
     assert result.exit_code == 1 and [line for line in result.stderr.splitlines() if "eve" in line]
-    lines = [f"{users}/{name}.spamnb: trained again on 1 message that it keeps" for name in ("ann", "bob")]
+    lines = [f"{users}/{name}.spamnb: trained again on 1 lesson that it keeps" for name in ("ann", "bob")]
     assert result.stdout.splitlines()[1:] == lines
     (users / "eve.spamnb").unlink()
     result = run("upgrade", "-m", shared, "--models", users)
@@ -50,7 +50,7 @@ def test_a_file_of_lessons_is_made_read_set_and_moved_like_any_model(shared: Pat
     assert after > before
     said = output_of("info", "-m", user)
     assert f"adds to: {shared}; a lesson counts as 1 message there" in said
-    assert "ham: 30 messages\n" in said and "spam: 30 messages; learned one by one: 1\n" in said
+    assert "ham: 30 messages\n" in said and "spam: 30 messages; lessons: 1\n" in said
     output_of("set", "-m", user, "strictness=cautious")
     assert "strictness" in output_of("info", "-m", user) and "strictness" not in output_of("info", "-m", shared)
     (tmp_path / "lines").write_text(output_of("export", "-m", user))
@@ -80,7 +80,7 @@ def test_upgrade_learns_again_what_was_taught_once_the_shared_model_has_other_to
     assert "nothing to do" in output_of("upgrade", "-m", user)
     train_file(shared, count_messages(mail(30)), Settings(ngrams=1), force=True)
     assert "'spamnb upgrade' trains it again" in run("classify", "-m", user, stdin=raw).stderr
-    assert output_of("upgrade", "-m", user) == f"{user}: trained again on 1 message that it keeps\n"
+    assert output_of("upgrade", "-m", user) == f"{user}: trained again on 1 lesson that it keeps\n"
     assert output_of("learn", "-m", user, "spam", stdin=raw) == "learned 0 of 1 as spam; 1 already learned\n"
     fresh = tmp_path / "fresh"
     output_of("learn", "-m", fresh, "--shared", shared, "spam", stdin=raw)

@@ -74,7 +74,7 @@ def test_train_replaces_an_older_format_and_counts_the_lessons_that_are_lost(
     assert "made by an older spamnb" in refused("upgrade", "-m", old)
     made = run("train", "--force", "-m", old, tmp_path / "mail")
     assert made.exit_code == 0, made.output
-    assert "spamnb: lost: 2 messages that the replaced model had learned one by one" in made.stderr
+    assert "spamnb: lost: 2 lessons of the replaced model" in made.stderr
     output_of("train", "-m", tmp_path / "new", tmp_path / "mail")
     assert content(old) == content(tmp_path / "new")
     output_of("learn", "-m", old, "spam", stdin=message("spam", 72))
@@ -83,12 +83,12 @@ def test_train_replaces_an_older_format_and_counts_the_lessons_that_are_lost(
 def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Path, tmp_path: Path) -> None:
     for _ in range(2):
         told = output_of("train", "--force", "-m", model, tmp_path / "mail")
-        assert "learned again: 2 messages that the replaced model had learned one by one\n" in told
+        assert "learned again: 2 lessons of the replaced model\n" in told
         assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
         assert sum(facts(model)["learned_one_by_one"].values()) == 2
     output_of("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
     told = output_of("train", "--force", "-m", model, "--set", "model_type=boolean", tmp_path / "mail")
-    assert "learned again: 3 messages" in told
+    assert "learned again: 3 lessons" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 22}
 
 
@@ -96,7 +96,7 @@ def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> Non
     output_of("learn", "-m", model, "--keep-lessons", 0, "spam", stdin=message("spam", 75))
     assert facts(model)["lessons"] == {"lessons": 0, "bytes": 0, "bound": 0, "not_kept": 3}
     told = output_of("train", "--force", "-m", model, tmp_path / "mail")
-    assert "not learned again: 3 messages that the replaced model had learned one by one" in told
+    assert "not learned again: 3 lessons that the replaced model does not keep" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 20}
     assert facts(model)["lessons"]["bound"] == 0, "the new model's bound is that of the old"
 
@@ -106,7 +106,7 @@ def test_it_is_said_that_a_file_which_everybody_may_read_keeps_nothing(model: Pa
     told = output_of("learn", "-m", model, "spam", stdin=message("spam", 90))
     assert "everybody can read the file" in told and "learned 1 of 1" in told and held(model) == LESSONS
     told = output_of("info", "-m", model)
-    assert "2, 0.0 of at most 64 MB; 1 message learned one by one and not kept; no more" in told
+    assert "2, 0.0 of at most 64 MB; 1 lesson not kept; no more" in told
     model.chmod(0o640)  # a service's group may
     assert "everybody" not in output_of("info", "-m", model)
     assert "everybody" not in output_of("learn", "-m", model, "spam", stdin=message("spam", 91))
@@ -138,7 +138,7 @@ def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path)
         for command in (["classify", tmp_path / "mail"], ["learn", "spam", tmp_path / "mail"], ["serve", "--port", 0]):
             assert "'spamnb upgrade' trains it again" in run(*command, "-m", model).output
         told = output_of("upgrade", "-m", model)
-        assert f"training {model} again from {tmp_path / 'mail'}" in told and "learned again: 2 messages" in told
+        assert f"training {model} again from {tmp_path / 'mail'}" in told and "learned again: 2 lessons" in told
         assert without_calibration(content(model))[1:] == without_calibration(before)[1:]
         assert facts(model)["settings"]["alpha"] == 0.5
         assert "ham" in output_of("classify", "-m", model, stdin=message("ham", 5))
@@ -163,7 +163,7 @@ def test_upgrade_of_a_model_that_was_only_ever_taught_needs_no_source(tmp_path: 
             classifier.learn(label, raw)
     before = without_correction(content(tmp_path / "m"))
     set_meta(tmp_path / "m", tokens_version=1)
-    assert "again from the messages that it keeps" in output_of("upgrade", "-m", tmp_path / "m")
+    assert "again from the lessons that it keeps" in output_of("upgrade", "-m", tmp_path / "m")
 
     def tokens(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [record for record in records if "token" in record]

@@ -238,7 +238,7 @@ def taught(tmp_path: Path) -> Path:
 @only("stage", ["read"], indirect=True)
 def test_a_model_made_anew_leaves_out_the_lesson(taught: Path, stage: str, tmp_path: Path):
     result = run("train", "--force", "-m", taught, tmp_path / "labelled")
-    assert result.exit_code == 0 and "learned again: 1 message" in result.output, result.output
+    assert result.exit_code == 0 and "learned again: 1 lesson" in result.output, result.output
     assert result.output.count("; left out") == len(KINDS) and learned_class(taught, message("ham", 600)) == "ham"
 
 

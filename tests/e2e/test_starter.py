@@ -97,5 +97,5 @@ def test_upgrade_replaces_an_older_starter_and_learns_the_lessons_again(tmp_path
     assert run("classify", "-m", model, SAMPLE / "unseen").exit_code != 0
     assert "trained again on" in output_of("upgrade", "-m", model)
     assert verdicts(model, SAMPLE / "unseen") == results
-    assert "learned one by one: 65" in output_of("info", "-m", model)
+    assert "lessons: 65" in output_of("info", "-m", model)
     assert "nothing to do" in output_of("upgrade", "-m", model)

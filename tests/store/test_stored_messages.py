@@ -53,7 +53,7 @@ BOMB = zlib.compress(bytes(3 * MAX_MESSAGE), 9)
 
 @pytest.mark.parametrize("spoilt", [b"", b"no", compress(b"tea")[:-1], compress(b"tea") + b"x", BOMB], ids=range(5))
 def test_what_is_no_packed_message_is_refused(spoilt: bytes) -> None:
-    with pytest.raises(ValueError, match="a kept message that is"):
+    with pytest.raises(ValueError, match="a kept lesson that is"):
         decompress(spoilt)
 
 
