@@ -19,7 +19,7 @@ from spamnb.mailbox.interface import NO_VERDICT, Move
 from spamnb.mailbox.maildir import MaildirMailbox
 from spamnb.mailbox.record import MailboxRecord
 from spamnb.reader.message import digest
-from spamnb.sources.entries import Report
+from spamnb.sources.entries import OnError
 
 FoldersOfMail = dict[str, list[tuple[str, str]]]  # {Message-ID: [(folder, flags as in a Maildir)]}
 
@@ -86,7 +86,7 @@ class Person:
         return run(*self.command("watch", "--once", *options))
 
     @contextmanager
-    def open_record(self, report: Report = fail) -> Iterator[MailboxRecord]:
+    def open_record(self, report: OnError = fail) -> Iterator[MailboxRecord]:
         box = self.box()
         try:
             with Ledger.open(os.environ["SPAMNB_LEDGER"]) as ledger:

@@ -17,7 +17,7 @@ from spamnb.model.counting import MAX_READ
 from spamnb.reader.message import arrival
 from spamnb.settings import Settings
 from spamnb.shown_text import pluralize
-from spamnb.sources.entries import Entry, Report, one_message, read_entries, work_in_batches
+from spamnb.sources.entries import Entry, OnError, one_message, read_entries, work_in_batches
 
 # Messages classified together. 2,150 messages of SpamAssassin took 4.9, 2.9 and 1.7 s in batches of 1, 4 and 64. But a
 # message has up to 64 MB, and 64 such messages do not fit into the memory of many machines.
@@ -27,7 +27,7 @@ BATCH_MESSAGES = 4
 def evaluate_stream(
     entries: Iterable[Entry],
     settings: Settings,
-    on_unreadable: Report,
+    on_unreadable: OnError,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
     """Classify and then learn every message of a stream, beginning with an empty model.
@@ -68,7 +68,7 @@ def _score_new_class(row: EvaluatedMessage, classifier: Classifier) -> float:
 def evaluate_model(
     entries: Iterable[Entry],
     classifier: Classifier,
-    on_unreadable: Report,
+    on_unreadable: OnError,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
     """Classify labelled messages with a model that learns nothing from them.
@@ -102,7 +102,7 @@ def evaluate_model(
     return make_result(rows, f"Model {model_name}{skipped}", classifier.settings.spam)
 
 
-def sort_by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
+def sort_by_date(entries: Iterable[Entry], on_unreadable: OnError) -> list[Entry]:
     """Return entries in the order of the time at which their messages were received (``arrival``).
 
     A message without a time gets the time of the message before it. The order is the same on every run.

@@ -10,7 +10,7 @@ from pathlib import Path
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.ledger.ledger import Ledger
 from spamnb.shown_text import escape
-from spamnb.sources.entries import Report, check_link
+from spamnb.sources.entries import OnError, check_link
 from spamnb.store.database import ColumnCheck, Database, checked_rows, int_up_to, is_digest
 
 _SCHEMA = {
@@ -46,7 +46,7 @@ class OldRecord(Database):
     REMEDY = "remove it"
 
 
-def take_over(ledger: Ledger, mailbox: int, path: Path, report: Report) -> bool:
+def take_over(ledger: Ledger, mailbox: int, path: Path, report: OnError) -> bool:
     """Read an old record into the ledger, inside ``writing``, and return whether there was one.
 
     A damaged or hostile one is reported and not read.

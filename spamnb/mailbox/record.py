@@ -24,7 +24,7 @@ from spamnb.mailbox.old_record import remove_old, take_over
 from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
 from spamnb.shown_text import escape
-from spamnb.sources.entries import Report, check_link
+from spamnb.sources.entries import OnError, check_link
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import SPAM, Folder, MailboxMessage
 from spamnb.store.database import sql_text
@@ -51,7 +51,7 @@ class MailboxRecord:
     """
 
     def __init__(
-        self, ledger: Ledger, mailbox: Mailbox, report: Report, junk: str = "", *, dry_run: bool = False
+        self, ledger: Ledger, mailbox: Mailbox, report: OnError, junk: str = "", *, dry_run: bool = False
     ) -> None:
         self.ledger, self.mailbox, self.report, self.junk, self.dry_run = ledger, mailbox, report, junk, dry_run
         self._states: dict[str, FolderState] = {}  # of each folder at the last scan

@@ -20,7 +20,7 @@ from spamnb.errors import SpamnbError, describe_error, reason
 from spamnb.shown_text import escape
 from spamnb.sources.formats import COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
 
-Report = Callable[[str, Exception], None]  # takes the name of an unreadable file or message, and its error
+OnError = Callable[[str, Exception], None]  # takes the name of an unreadable file or message, and its error
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 R = TypeVar("R")
@@ -120,7 +120,7 @@ def _message_error(error: Exception) -> OSError:
 
 
 @contextmanager
-def one_message(name: str, report: Report) -> Iterator[None]:
+def one_message(name: str, report: OnError) -> Iterator[None]:
     """Report an exception in the block as an error of the message ``name``, and continue after the block."""
     try:
         yield
@@ -137,7 +137,7 @@ def attempt(work: Callable[[], R]) -> R | OSError:
 
 
 def work_in_batches(
-    entries: Iterable[Entry], work: Callable[[list[Entry]], R], report: Report, size: int, max_bytes: int
+    entries: Iterable[Entry], work: Callable[[list[Entry]], R], report: OnError, size: int, max_bytes: int
 ) -> Iterator[tuple[list[int], R]]:
     """Read messages, call ``work`` with batches of them, and yield the result of each batch.
 
@@ -186,7 +186,7 @@ def work_in_batches(
     yield from try_batch(numbers, batch)
 
 
-def read_entries(entries: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
+def read_entries(entries: Iterable[Entry], on_unreadable: OnError) -> Iterator[tuple[Entry, bytes]]:
     """Yield entries with their raw messages, and report the entries that cannot be read."""
     for entry in entries:
         if isinstance(raw := attempt(entry.read), OSError):

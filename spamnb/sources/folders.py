@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.shown_text import escape, pluralize
-from spamnb.sources.entries import Entry, Report
+from spamnb.sources.entries import Entry, OnError
 from spamnb.sources.formats import MBOXES, TABLES, NotMail
 from spamnb.sources.mbox import INDEX_SUFFIX, file_entries, starts_as_mbox
 
@@ -31,7 +31,7 @@ class Listing(NamedTuple):
     is_maildir: bool
 
 
-def list_folder(folder: str, on_unreadable: Report) -> Listing:
+def list_folder(folder: str, on_unreadable: OnError) -> Listing:
     """List a folder. Raise OSError if it cannot be listed."""
     files: list[str] = []
     folders: list[str] = []
@@ -58,7 +58,7 @@ def list_folder(folder: str, on_unreadable: Report) -> Listing:
     return Listing(files, folders, [], False)
 
 
-def folder_entries(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
+def folder_entries(label: str | None, root: str, on_unreadable: OnError, recursive: bool = False) -> Iterator[Entry]:
     """Yield the messages below ``root``. A folder with several symbolic links to it is read once.
 
     The subfolders of a Maildir are read only if ``recursive``. If ``label`` is not None, Maildirs below ``root`` for
@@ -68,7 +68,7 @@ def folder_entries(label: str | None, root: str, on_unreadable: Report, recursiv
         yield from _messages(label, os.path.join(folder, ""), listing.files, on_unreadable)
 
 
-def _walk(label: str | None, root: str, on_unreadable: Report, recursive: bool) -> Iterator[tuple[str, Listing]]:
+def _walk(label: str | None, root: str, on_unreadable: OnError, recursive: bool) -> Iterator[tuple[str, Listing]]:
     """Yield ``root`` and the folders below it that `folder_entries` reads, each with its listing."""
     pending, seen = [root], set()
     while pending:
@@ -87,7 +87,7 @@ def _walk(label: str | None, root: str, on_unreadable: Report, recursive: bool) 
         pending.extend(os.path.join(folder, name) for name in reversed(subfolders))
 
 
-def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: Report) -> Iterator[Entry]:
+def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: OnError) -> Iterator[Entry]:
     """Yield the messages in these files of a folder; the path of a file is ``prefix`` + its name.
 
     A file is read as an mbox if its name ends with .mbox, or if it has an index file. A first line "From " is not

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from spamnb.shown_text import escape
-from spamnb.sources.entries import Entry, Report, read_entries
+from spamnb.sources.entries import Entry, OnError, read_entries
 from spamnb.sources.formats import MBOXES
 from spamnb.sources.mailbox import folder_role
 from spamnb.sources.mbox import TOP_BYTES, file_entries
@@ -19,7 +19,7 @@ _LABELS = re.compile(rb"From [^\n]*+\n(?:X-GM-[^\n]*+\n)*+X-Gmail-Labels:([^\n]*
 _SKIPPED_ROLES = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"})
 
 
-def gmail_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
+def gmail_entries(path: str, on_unreadable: OnError) -> Iterator[Entry]:
     """Yield the messages of a Takeout's mbox, plain or gzipped, or of all mboxes in a folder.
 
     Messages with the label for spam are spam, and the others ham. Trash, drafts, sent mail and chats are skipped. A

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from spamnb.errors import SpamnbError
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.accounts import Account, ImapUrl, find_account
-from spamnb.sources.entries import Entry, Report
+from spamnb.sources.entries import Entry, OnError
 from spamnb.sources.imap_connection import (
     ANSWER_SECONDS,
     ListedName,
@@ -273,7 +273,7 @@ class ImapReader:
                     yield message, b"" if content is None else content
 
 
-def imap_entries(label: str | None, url: ImapUrl, on_unreadable: Report, recursive: bool) -> Iterator[Entry]:
+def imap_entries(label: str | None, url: ImapUrl, on_unreadable: OnError, recursive: bool) -> Iterator[Entry]:
     """Yield the messages of a URL's folder, or else of the inbox, in the order of their UIDs.
 
     If the URL has no folder and ``recursive``, yield the messages of all folders except junk (unless ``label`` is

@@ -18,7 +18,7 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 from spamnb.shown_text import escape
-from spamnb.sources.entries import Entry, Report, message_from_file, open_mail, too_long_error
+from spamnb.sources.entries import Entry, OnError, message_from_file, open_mail, too_long_error
 from spamnb.sources.formats import HEAD, MAX_MESSAGE
 
 TOP_BYTES = 8 << 10  # Thunderbird and Google write their own fields into the first bytes of a message
@@ -32,7 +32,7 @@ _STATUS = re.compile(
 )
 
 
-def file_entries(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
+def file_entries(label: str | None, path: str, on_unreadable: OnError) -> Iterator[Entry]:
     """Yield the messages of an mbox, or the file as one message. An empty file contains none.
 
     Messages that Thunderbird marked as deleted are skipped. They remain in the file until a person compacts the folder.
@@ -65,7 +65,7 @@ def _is_deleted(top: bytes) -> bool:
     return bool(match and int(match[1], 16) & _EXPUNGED)
 
 
-def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[Entry]:
+def _entries(label: str | None, path: str, stream: BinaryIO, on_unreadable: OnError) -> Iterator[Entry]:
     """Yield the messages of an mbox, or the file as one message.
 
     A single message is returned unchanged, with its ``>From `` lines, so that ``spamnb learn FILE`` and

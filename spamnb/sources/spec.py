@@ -26,7 +26,7 @@ from typing import NamedTuple
 from spamnb.class_names import check_class_name
 from spamnb.errors import SpamnbError, Wording, reason
 from spamnb.shown_text import escape, pluralize
-from spamnb.sources.entries import Entry, ReadOptions, Report, one_message
+from spamnb.sources.entries import Entry, OnError, ReadOptions, one_message
 from spamnb.sources.folders import folder_entries, is_maildir, list_folder, note_skipped, note_unseen
 from spamnb.sources.formats import is_table
 from spamnb.sources.mbox import file_entries, note_separators
@@ -78,7 +78,7 @@ def parse_source(spec: str) -> Source:
 
 
 def find_labelled_entries(
-    specs: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT_OPTIONS
+    specs: Iterable[str], on_unreadable: OnError, options: ReadOptions = DEFAULT_OPTIONS
 ) -> Iterator[Entry]:
     """Return an iterator of the labelled entries of each SOURCE in turn. Raise SpamnbError at once for a bad SOURCE.
 
@@ -91,7 +91,7 @@ def find_labelled_entries(
 
 
 def find_entries(
-    paths: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT_OPTIONS, label: str | None = None
+    paths: Iterable[str], on_unreadable: OnError, options: ReadOptions = DEFAULT_OPTIONS, label: str | None = None
 ) -> Iterator[Entry]:
     """Return an iterator of the entries of folders, Maildirs, MH folders, mboxes, tables and single messages.
 
@@ -184,7 +184,7 @@ def is_account(path: str) -> bool:
     return path.lower().startswith(_IMAP)
 
 
-def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+def _labelled_entries(source: Source, on_unreadable: OnError, options: ReadOptions) -> Iterator[Entry]:
     spec, path, label = source.spec, source.path, source.label
     shown_spec = escape(spec)
     if os.path.isfile(path) and not os.path.getsize(path):  # probably a wrong name, or a copy that failed
@@ -211,7 +211,7 @@ def _labelled_entries(source: Source, on_unreadable: Report, options: ReadOption
 
 
 def _class_entries(
-    label: str | None, path: str, spec: str, options: ReadOptions, on_unreadable: Report
+    label: str | None, path: str, spec: str, options: ReadOptions, on_unreadable: OnError
 ) -> Iterator[Entry]:
     """Return the entries of a path, of the class ``label`` (None: no class); those of a table have no class."""
     if is_account(path):
@@ -228,7 +228,7 @@ def _class_entries(
     return file_entries(label, path, on_unreadable)
 
 
-def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+def _folder_per_class(folder: str, on_unreadable: OnError, options: ReadOptions) -> Iterator[Entry]:
     try:
         listing = list_folder(folder, on_unreadable)
         files, folders = listing.files, listing.folders
@@ -292,7 +292,7 @@ def _check_one_class_each(sources: Iterable[Source]) -> None:
 
 
 def _require_mail(
-    name: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report, is_class: bool = False
+    name: str, find: Callable[[OnError], Iterator[Entry]], on_unreadable: OnError, is_class: bool = False
 ) -> Iterator[Entry]:
     """Call ``find``, and return an iterator of its entries, beginning with the first readable one.
 

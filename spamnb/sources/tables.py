@@ -20,7 +20,7 @@ from typing import Any
 from spamnb.class_names import check_class_name
 from spamnb.errors import SpamnbError, reason
 from spamnb.shown_text import escape
-from spamnb.sources.entries import Entry, ReadOptions, Report, message_from_text, open_mail
+from spamnb.sources.entries import Entry, OnError, ReadOptions, message_from_text, open_mail
 from spamnb.sources.formats import MAX_MESSAGE, TABLES, NotMail, foreign_format
 
 MAX_ROW = 4 << 20  # bytes, because without a bound a quote that is never closed makes one row of the whole table
@@ -39,7 +39,7 @@ Cells = dict[str, Any]  # by the names of their columns
 Row = tuple[int, Cells | ValueError]  # the number of the row's first line, and its cells or its error
 
 
-def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
+def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable: OnError) -> Iterator[Entry]:
     """Return the message of each row, with its class if ``labelled``. Rows without a message are reported.
 
     If the name of the file does not end with one of TABLES, its lines are ``label TAB text``. Raise SpamnbError at once
@@ -81,7 +81,7 @@ def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable
     return _entries(path, rows, make_entry, on_unreadable)
 
 
-def trec_index_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
+def trec_index_entries(path: str, on_unreadable: OnError) -> Iterator[Entry]:
     """Return the files that the lines of a TREC index name, relative to its folder. Other lines are reported."""
 
     def make_entry(name: str, cells: Cells) -> Entry:
@@ -95,7 +95,7 @@ def trec_index_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
 
 
 def _entries(
-    path: str, rows: Iterator[Row], make_entry: Callable[[str, Cells], Entry], on_unreadable: Report
+    path: str, rows: Iterator[Row], make_entry: Callable[[str, Cells], Entry], on_unreadable: OnError
 ) -> Iterator[Entry]:
     """Yield the message of each row. Report a row for which ``make_entry(name, cells)`` raises ValueError."""
     number = 0

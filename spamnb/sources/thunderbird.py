@@ -12,7 +12,7 @@ from itertools import chain
 
 from spamnb.errors import SpamnbError
 from spamnb.shown_text import escape
-from spamnb.sources.entries import Entry, Report
+from spamnb.sources.entries import Entry, OnError
 from spamnb.sources.folders import folder_entries, list_folder
 from spamnb.sources.mailbox import folder_role
 from spamnb.sources.mbox import INDEX_SUFFIX, file_entries, starts_as_mbox
@@ -25,7 +25,7 @@ _GMAIL_ROLES = {"all", "chats"}  # roles that a folder has in Gmail's accounts o
 Parts = tuple[str, ...]  # the names of a folder's parents and its own name
 
 
-def thunderbird_entries(path: str, on_unreadable: Report) -> Iterator[Entry]:
+def thunderbird_entries(path: str, on_unreadable: OnError) -> Iterator[Entry]:
     """Return the messages of the folders below ``path``. Messages in folders for junk are spam, and the others ham.
 
     Folders for trash, drafts, templates, sent and unsent mail are skipped with their subfolders, and so is Gmail's copy
@@ -56,7 +56,7 @@ def class_of_folder(parts: Parts) -> str | None:
     return "ham" if not roles else "spam" if roles == {"junk"} else None
 
 
-def _folders(folder: str, parts: Parts, seen: set[str], on_unreadable: Report) -> Iterator[tuple[str, Parts]]:
+def _folders(folder: str, parts: Parts, seen: set[str], on_unreadable: OnError) -> Iterator[tuple[str, Parts]]:
     """Yield the paths of the folders of mail below ``folder`` in order, each with its parts."""
     real_path = os.path.realpath(folder)
     if real_path in seen:  # a cycle of symbolic links
