@@ -8,6 +8,7 @@ one message takes the same time whatever the size of the model.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from os import PathLike
@@ -34,7 +35,7 @@ from spamnb.store.applying import apply
 from spamnb.store.hard_examples import read_examples
 from spamnb.store.records import read_learned, read_records
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import delete_message, store_message
+from spamnb.store.stored_messages import decompress, delete_message, read_stored_messages, store_message
 
 MAX_PART = 1 / 16  # of the model's messages are learned together: docs/experiments.md#learning-many-at-once
 
@@ -53,6 +54,7 @@ class _Labelled(NamedTuple):
     label: str
     message: ReadMessage
     classification: Classification | None  # by a model without this message; None if it is not classified yet
+    taught_at: int | None = None  # seconds since 1970; None for now
 
     @property
     def is_expected(self) -> bool:
@@ -439,7 +441,8 @@ class Classifier:
         """Add messages to their classes, or move them there from other classes; many at once take less time.
 
         Messages are learned in parts of at most 1/16 of the model's messages. A part is classified before it is
-        learned. A message that is classified wrongly is learned alone.
+        learned. A message that is classified wrongly is learned alone. If the model had messages of one class only,
+        it learns these again, mixed with the new ones, because they had no score (``_recall``).
 
         Parameters
         ----------
@@ -466,16 +469,43 @@ class Classifier:
         results: list[Learned] = []
         with self.store.writing():
             self._follow()
-            batch = list(map(_without_doubt, labels, self._read_all(messages), classifications or repeat(None)))
+            triples = zip(labels, self._read_all(messages), classifications or repeat(None))
+            batch = [_without_doubt(*triple, taught_at) for triple in triples]
+            batch = self._recall(batch) + batch
+            order = _mix_classes(batch) if len(self.store.model.totals.classes) < 2 else list(range(len(batch)))
             size = len(batch)
             while len(results) < len(batch):
                 size = min(size, 1 + int(MAX_PART * self.store.model.totals.documents.sum()))
-                part = self._learn_part(batch[len(results) :][:size], taught_at)
+                part = self._learn_part([batch[i] for i in order[len(results) :][:size]])
                 results += part
                 size = 2 * len(part)  # bounds the next part: messages behind an unexpected one are classified in vain
-        return results
+        return [result for _, result in sorted(zip(order, results))][len(batch) - len(labels) :]
 
-    def _learn_part(self, part: Sequence[_Labelled], taught_at: int | None) -> list[Learned]:
+    def _recall(self, batch: Sequence[_Labelled]) -> list[_Labelled]:
+        """Forget the lessons without a score if ``batch`` has the second class of the model, and return them.
+
+        A message that is learned while its class is the only one has no score, so it has no place in the calibration
+        and no contribution. It gets them if it is learned again together with the first messages of the second class.
+        """
+        classes = self.store.model.totals.classes
+        if len(classes) != 1 or not any(each.label != classes[0] for each in batch):
+            return []
+        new, recalled = {each.message.digest for each in batch}, []
+        for lesson in list(read_stored_messages(self.store)):
+            if lesson.digest in new or lesson.label != classes[0]:
+                continue
+            try:
+                (message,) = self._read_all([decompress(lesson.message)])
+            except ValueError:  # damaged: its counts stay as they are, and 'train --force' reports it
+                continue
+            record = read_learned(self.store, message.digest)
+            if record is not None and record.is_lesson and record.label == lesson.label:
+                each = _without_doubt(lesson.label, message, None, lesson.taught_at)
+                self._subtract(each.message, record)
+                recalled.append(each)
+        return recalled
+
+    def _learn_part(self, part: Sequence[_Labelled]) -> list[Learned]:
         """Learn one or more messages from the beginning of a part, and return the result for each of them.
 
         New messages are learned together while the model expects their labels. An unexpected message is learned alone,
@@ -497,7 +527,8 @@ class Classifier:
             each._replace(classification=each.classification or classified.get(each.message.digest)) for each in part
         ]
         n_expected = next((i for i, each in enumerate(part) if not each.is_expected), len(part))
-        return [Learned(True, old_class, q) for q in self._add(part[: max(n_expected, 1)], taught_at)]
+        trusts = self._add(part[: max(n_expected, 1)], is_move=bool(old_class))
+        return [Learned(True, old_class, q) for q in trusts]
 
     def _count_new(self, part: Sequence[_Labelled]) -> int:
         """Return the number of messages before the first one that is a copy, or that the model has learned."""
@@ -508,20 +539,23 @@ class Classifier:
             seen.add(each.message.digest)
         return len(part)
 
-    def _add(self, messages: Sequence[_Labelled], taught_at: int | None) -> list[float]:
-        """Add messages that the model has not learned, and return the trust in each label."""
+    def _add(self, messages: Sequence[_Labelled], is_move: bool) -> list[float]:
+        """Add messages that the model has not learned, and return the trust in each label.
+
+        The examples are fitted again if a weight changed. A move changes weights, because the message was forgotten.
+        """
         new = []
-        for label, message, classification in messages:
+        for label, message, classification, _ in messages:
             q = self.trust(label, classification) if classification else 1.0
             new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q))
         examples, sums = read_examples(self.store), self._look_up([each.rows for each in new], ())
         delta = self.learner.delta(self.store.model, sums, new, examples)
         apply(self.store, delta)
-        if delta.last_fitted:
+        if cause := delta.last_fitted or (messages[0].message.digest if is_move else b""):
             refit = self.learner.refit(self.store.model, self._look_up([], examples), examples)
-            apply(self.store, refit._replace(cause=delta.last_fitted))
-        for label, message, _ in messages:
-            store_message(self.store, message.digest, label, message.raw, taught_at)
+            apply(self.store, refit._replace(cause=cause))
+        for each, (label, message, _, taught_at) in zip(new, messages):
+            store_message(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
         return [each.trust for each in new]
 
     def _look_up(self, messages: Sequence[Rows], examples: Sequence[HardExample]) -> Sums:
@@ -558,12 +592,13 @@ class Classifier:
 
     def _subtract(self, message: ReadMessage, record: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
-        model, rows = self.store.model, message.row
+        rows = message.row
         lesson = self.learner.lesson(message.digest, rows, record, self._look_up([rows], ()))
         apply(self.store, Delta.of(lesson).negative())
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
             examples = read_examples(self.store) if self.learner.is_hard(lesson) else []
-            apply(self.store, self.learner.refit(model, self._look_up([], examples), examples))
+            refit = self.learner.refit(self.store.model, self._look_up([], examples), examples)
+            apply(self.store, refit)
             scores, typicality = _scores(record.label, self._classify_new([message]).get(message.digest))
             score = record._replace(bins=bins_by_class(scores), typicality=bin_typicality(typicality))
             apply(self.store, Delta(scored=[score]).negative())
@@ -576,10 +611,26 @@ class Classifier:
         return dict(zip((message.digest for message in messages), self._classify_read(messages)))
 
 
-def _without_doubt(label: str, message: ReadMessage, classification: Classification | None) -> _Labelled:
+def _without_doubt(
+    label: str, message: ReadMessage, classification: Classification | None, taught_at: int | None
+) -> _Labelled:
     """Return a message to learn, without doubtful tokens, and its classification if that needed no doubtful tokens."""
     plain = message.plain()
-    return _Labelled(label, plain, classification if plain is message else None)
+    return _Labelled(label, plain, classification if plain is message else None, taught_at)
+
+
+def _mix_classes(batch: Sequence[_Labelled]) -> list[int]:
+    """Return the order in which an empty model learns messages: the classes mixed, in proportion.
+
+    The messages of a class keep their order. A copy comes last, because the label of the last copy is the right one.
+    """
+    n_of_class, n_seen, digests = Counter(each.label for each in batch), Counter[str](), set[bytes]()
+    shares = []
+    for each in batch:
+        n_seen[each.label] += 1
+        shares.append(1.0 if each.message.digest in digests else (n_seen[each.label] - 0.5) / n_of_class[each.label])
+        digests.add(each.message.digest)
+    return sorted(range(len(batch)), key=shares.__getitem__)
 
 
 def _scores(label: str, classification: Classification | None) -> tuple[dict[str, float], dict[str, float]]:

@@ -186,12 +186,13 @@ def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
     classifier = make_model([("ham", message("ham", n)) for n in range(3)])
     classification = classifier.classify(message("ham", 9))
     assert (classification.verdict, classification.doubt) == ("unsure", "")
+    assert not classifier.store.own.histogram.any()
     classifier.learn("spam", message("spam", 1))
-    assert not classifier.store.own.histogram.any()  # there was nothing of its class to score it against
+    assert classifier.store.own.histogram.sum() == 2  # the last of three good messages, which is learned again
     classifier.learn("spam", message("spam", 2))
-    assert classifier.store.own.histogram.sum() == 2
-    classifier.learn("list", message("ham", 90))
-    assert classifier.store.own.histogram.sum() == 2
+    assert classifier.store.own.histogram.sum() == 4
+    classifier.learn("list", message("ham", 90))  # there was nothing of its class to score it against
+    assert classifier.store.own.histogram.sum() == 4
 
 
 @settings(max_examples=40, deadline=None)

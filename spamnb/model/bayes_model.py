@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
-from spamnb.model.class_counts import ClassCounts, ClassTotals
+from spamnb.model.class_counts import ClassCounts, ClassTotals, find_sorted
 from spamnb.model.correction import UNIT
-from spamnb.model.delta import Sums
+from spamnb.model.delta import HardExample, Sums
 from spamnb.model.learner import BatchScores, Fit, Learner, LeftOut
 from spamnb.model.model import Model
 from spamnb.model.naive_bayes import all_absent_log_probability
@@ -76,6 +76,21 @@ class NaiveBayes(Learner):
         intercepts = np.array(log_priors) if pooling == "sum" else np.zeros((classes, classes))
         model = self._model(pooling, totals, self._count_table(counts), groups, intercepts)
         return _score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels))
+
+    def leave_out(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> LeftOut:
+        """Score each of some messages by the boolean model without it; ``sums`` has their tokens."""
+        totals, lengths = model.totals, np.array([len(each.hashes) for each in examples], np.int64)
+        hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in examples)])
+        counts = sums.document_counts[:, find_sorted(sums.hashes, hashes)].T
+        labels = np.repeat(np.array([totals.classes.index(each.label) for each in examples], np.intp), lengths)
+        counts[np.arange(len(counts)), labels] -= model.lesson_weight
+        counts = np.ascontiguousarray(np.clip(counts, 0, MAX_COUNT), np.uint32)
+        groups = np.concatenate([np.zeros(0, np.int8), *(each.groups for each in examples)])
+        groups = np.where(counts.any(axis=1), groups, np.int8(-1))
+        intercepts = self._intercepts(self.settings.pooling, totals, lambda: [])
+        ids, bounds = np.arange(len(hashes), dtype=np.int32), np.append(0, np.cumsum(lengths))
+        scorer = self._model(self.settings.pooling, totals, counts, groups, intercepts)
+        return LeftOut(*scorer.score(bounds, ids, np.ones(len(ids), np.int64))[:2])
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut:
         counts, totals = others.counts, others.counts.totals()

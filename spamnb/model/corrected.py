@@ -132,16 +132,16 @@ class Corrected(Learner):
     def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
         """Fit the messages whose labels are trusted. Add those that are hard or of the sample to the examples."""
         delta, trusted = super().delta(model, sums, messages, examples), _select_trusted(model, messages)
-        records, new = list(delta.scored), [_make_example(messages[i], sums) for i in trusted]
-        fits = _fit(new, sums, model.calibration.noise, LEARNING_PENALTY)
+        records, new = list(delta.scored), [_make_example(messages[i]) for i in trusted]
+        offsets = [_subtract_correction(messages[i], sums) for i in trusted]
+        fits = _fit(new, np.array(offsets), sums, model.calibration.noise, LEARNING_PENALTY)
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
         lessons = [lesson._replace(record=record) for lesson, record in zip(delta.lessons, records)]
-        added = [
-            each._replace(contribution=units)
-            for each, (units, largest) in zip(new, fits)
-            if largest >= HARD or is_sampled(each, examples, len(sums.classes))
-        ]
+        added: list[HardExample] = []
+        for each, (units, largest) in zip(new, fits):
+            if largest >= HARD or is_sampled(each, [*examples, *added], len(sums.classes)):
+                added.append(each._replace(contribution=units))
         return Delta(lessons, records, examples=added)
 
     def is_hard(self, lesson: Lesson) -> bool:
@@ -149,27 +149,33 @@ class Corrected(Learner):
         return bool(largest * UNIT * np.sqrt(max(len(lesson.rows.tokens), 1)) >= HARD)
 
     def refit(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> Delta:
-        examples = [each for each in examples if {*each.offsets} == {*sums.classes}]
-        fits = zip(examples, _fit(examples, sums, model.calibration.noise, PENALTY, NEGLIGIBLE))
+        examples = [each for each in examples if each.label in sums.classes]
+        offsets = offset_scale(len(sums.classes)) * self.naive_bayes.leave_out(model, sums, examples).scores
+        fits = zip(examples, _fit(examples, offsets, sums, model.calibration.noise, PENALTY, NEGLIGIBLE))
         return Delta(changes={example.number: units for example, (units, largest) in fits if largest})
 
 
-def _make_example(message: NewMessage, sums: Sums) -> HardExample:
-    """Return a message as an example, with scores of naive Bayes alone."""
+def _make_example(message: NewMessage) -> HardExample:
+    tokens = message.rows.tokens
+    return HardExample(message.digest, message.label, tokens.hashes, tokens.groups)
+
+
+def _subtract_correction(message: NewMessage, sums: Sums) -> np.ndarray:
+    """Return the scores (C,) of a message by naive Bayes alone, in nats."""
     hashes = message.rows.tokens.hashes
     weights = sums.weights[:, find_sorted(sums.hashes, hashes)]
     correction = weights.sum(axis=1) * (UNIT / np.sqrt(max(len(hashes), 1)))
-    scores = [message.scores[name] for name in sums.classes]
-    return HardExample(message.digest, message.label, dict(zip(sums.classes, (scores - correction).tolist())), hashes)
+    return np.array([message.scores[name] for name in sums.classes]) - correction
 
 
 def _fit(
-    examples: Sequence[HardExample], sums: Sums, noise: float, penalty: float, least_change: float = 0.0
-) -> list[tuple[dict[str, int], float]]:
+    examples: Sequence[HardExample], offsets: np.ndarray, sums: Sums, noise: float, penalty: float,
+    least_change: float = 0.0,
+) -> list[tuple[dict[str, int], float]]:  # fmt: skip
     """Fit messages in one sweep, without changing the contributions of others.
 
-    Return for each message the change of its contribution in units, by class, and the largest change of its
-    coefficients in nats.
+    ``offsets`` (n, C) are their scores by naive Bayes, in nats. Return for each message the change of its contribution
+    in units, by class, and the largest change of its coefficients in nats.
     """
     if not examples:
         return []
@@ -178,7 +184,7 @@ def _fit(
     ends = np.cumsum([len(each.hashes) for each in examples])
     problem = Problem.of(
         np.append(0, ends[:-1]), ends, columns.astype(np.int32), len(sums.hashes),
-        np.array([[each.offsets[name] for name in classes] for each in examples]),
+        offsets,
         np.array([classes.index(each.label) for each in examples]),
     )  # fmt: skip
     old = np.array([[each.contribution.get(name, 0) for name in classes[1:]] for each in examples], np.int64)
@@ -229,9 +235,9 @@ def _find_examples(solution: CorrectionFit, training_set: TrainingSet) -> list[H
             sample[labels[i]].append(i)
     indices, examples = [*chain(*sample), *hardest[coefficients[hardest] >= HARD].tolist()], []
     for i in reversed(dict.fromkeys(reversed(indices))):  # a hard message of the sample counts as one of the newest
-        hashes = training_set.tokens.hashes[rows.ids[rows.begins[i] : rows.ends[i]]]
-        offsets = dict(zip(classes, problem.offsets[i].tolist()))
-        examples.append(HardExample(rows.digests[i].tobytes(), classes[problem.labels[i]], offsets, hashes))
+        ids = rows.ids[rows.begins[i] : rows.ends[i]]
+        hashes, groups = training_set.tokens.hashes[ids], training_set.tokens.groups[ids]
+        examples.append(HardExample(rows.digests[i].tobytes(), classes[problem.labels[i]], hashes, groups))
     return examples
 
 

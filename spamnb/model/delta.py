@@ -82,8 +82,8 @@ class HardExample(NamedTuple):
 
     digest: bytes
     label: str
-    offsets: Mapping[str, float]  # of the correction, by class, in nats: scores by naive Bayes when it was learned
     hashes: np.ndarray  # (k,) hashes of the tokens, which are all in the model
+    groups: np.ndarray  # (k,) int8, groups of the tokens
     contribution: Units = MappingProxyType({})
     number: int = 0  # of its row; 0 before it is stored
 

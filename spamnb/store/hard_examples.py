@@ -11,19 +11,18 @@ message is forgotten. When an example is forgotten, its row becomes empty, and n
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.model.delta import HardExample, Units
 from spamnb.model.hard_examples import MAX_NEWEST, is_sampled, sample_size
-from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest, parse_json
+from spamnb.reader.evidence import GROUPS
+from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest
 from spamnb.store.records import read_records
 from spamnb.store.store import Store
 
 MAX_TOKENS = 4_000  # of an example; a message with more tokens is not stored
-_HASH = np.dtype("<i8")
+HASH, GROUP = np.dtype("<i8"), np.dtype("i1")
 
 
 def read_examples(store: Store) -> list[HardExample]:
@@ -55,21 +54,19 @@ def change_example(store: Store, number: int, contribution: Units) -> None:
 
 def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
     with store.reading():
-        columns = "SELECT sequence, digest, class, offsets, hashes FROM hard WHERE digest NOT NULL"
+        columns = "SELECT sequence, digest, class, groups, hashes FROM hard WHERE digest NOT NULL"
         names, examples = list(store.own.class_ids), []
         rows = checked_rows(
             "hard", store.execute(f"{columns} {condition}", parameters), sequence=int_up_to(MAX_SUM),
-            digest=is_digest, **{"class": int_up_to(len(names) - 1)}, offsets=str, hashes=bytes,
+            digest=is_digest, **{"class": int_up_to(len(names) - 1)}, groups=bytes, hashes=bytes,
         )  # fmt: skip
         records = read_records(store, [row[1] for row in rows])
-        for number, digest, label, offsets, hashes in rows:
-            scores = _check_scores(parse_json("hard", "offsets", offsets), len(names))
-            by_class = {name: score for name, score in zip(names, scores) if score is not None}
-            if names[label] not in by_class or len(hashes) % _HASH.itemsize:
-                raise Damaged("a row of table hard without a score of its class, or with truncated hashes")
+        for number, digest, label, groups, hashes in rows:
+            if len(hashes) != len(groups) * HASH.itemsize or max(groups, default=0) >= len(GROUPS):
+                raise Damaged("a row of table hard whose groups do not exist, or do not fit its hashes")
             contribution = records[digest].contribution if digest in records else {}
-            example = HardExample(digest, names[label], by_class, np.frombuffer(hashes, _HASH), contribution, number)
-            examples.append(example)
+            arrays = np.frombuffer(hashes, HASH), np.frombuffer(groups, GROUP)
+            examples.append(HardExample(digest, names[label], *arrays, contribution, number))
         return examples
 
 
@@ -79,9 +76,9 @@ def add_example(store: Store, example: HardExample) -> None:
         return
     with store.writing():
         ids = store.own.class_ids
-        scores = json.dumps([example.offsets.get(name) for name in ids])
         (number,) = store.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()
-        row = number, example.digest, ids[example.label], scores, example.hashes.astype(_HASH).tobytes()
+        arrays = example.groups.astype(GROUP).tobytes(), example.hashes.astype(HASH).tobytes()
+        row = number, example.digest, ids[example.label], *arrays
         store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", row)
         if store.examples is not None:
             both, classes = [*store.examples, example._replace(number=number)], len(store.model.totals.classes)
@@ -92,13 +89,5 @@ def add_example(store: Store, example: HardExample) -> None:
 def delete_example(store: Store, digest: bytes) -> None:
     """Empty the row of a message."""
     with store.writing():
-        store.execute("UPDATE hard SET digest = NULL, offsets = '', hashes = x'' WHERE digest = ?", (digest,))
+        store.execute("UPDATE hard SET digest = NULL, groups = x'', hashes = x'' WHERE digest = ?", (digest,))
         store.examples = None
-
-
-def _check_scores(scores: object, classes: int) -> list[float | None]:
-    if not isinstance(scores, list) or len(scores) > classes:
-        raise Damaged("scores in table hard of classes that the model does not have")
-    if not all(score is None or (type(score) is float and abs(score) < 1e9) for score in scores):
-        raise Damaged("scores in table hard that are not numbers")
-    return scores

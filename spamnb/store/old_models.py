@@ -14,18 +14,22 @@ from typing import Any
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.model.class_counts import find_sorted
 from spamnb.model.model import NO_TYPICALITY, SHARED
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.buckets import TABLE, VECTOR, Block, write_blocks
 from spamnb.store.cells import Cells
+from spamnb.store.database import MAX_SUM, checked_rows, int_up_to
+from spamnb.store.hard_examples import GROUP, HASH
 from spamnb.store.snapshot import atomic_replace, read_snapshot
-from spamnb.store.store import CLASSES, OLD_FORMAT, SCHEMA, Store
+from spamnb.store.store import CLASSES, HARD, OLD_FORMAT, SCHEMA, Store
 
 _OLD_TOKENS = (
     "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
     " vector BLOB)"
 )
 _OLD_CLASSES = CLASSES.replace(" typicality BLOB NOT NULL,", "")
+_OLD_HARD = HARD.replace("groups BLOB", "offsets TEXT")
 # The columns of the other tables in the old format. Its messages have no typicality, so no mail is called spam until
 # the model is trained again.
 _COPIED = {
@@ -33,8 +37,9 @@ _COPIED = {
     "classes": "id, name, documents, document_counts, occurrences, calibration, slope, intercept, knee",
     "messages": "digest, class, facts",
     "kept_lessons": "position, digest, class, taught_at, message",
-    "hard": "sequence, digest, class, offsets, hashes",
+    "hard": "sequence, digest, class, hashes",
 }
+_ADDED = {"classes": (", typicality", f", zeroblob({NO_TYPICALITY.nbytes})"), "hard": (", groups", ", x''")}
 _MAX_BYTES = 5  # of a number: enough for 32 bits and a sign
 
 
@@ -56,12 +61,13 @@ def rewrite_old_model(path: Path) -> bool:
 def _copy(old: Store, new: Store) -> None:
     """Copy the content of an old model into a new store."""
     statements = old.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
-    if {statement for (statement,) in statements} != {*SCHEMA, _OLD_TOKENS, _OLD_CLASSES} - {TABLE, CLASSES}:
+    schema = {*SCHEMA, _OLD_TOKENS, _OLD_CLASSES, _OLD_HARD} - {TABLE, CLASSES, HARD}
+    if {statement for (statement,) in statements} != schema:
         raise Damaged("other tables, views, triggers or indexes than a model's")
     for table, columns in _COPIED.items():
         rows = iter(old.execute(f"SELECT {columns} FROM {table}"))  # noqa: S608
         new.execute(f"DELETE FROM {table}")  # noqa: S608
-        added, values = ("", "") if table != "classes" else (", typicality", f", zeroblob({NO_TYPICALITY.nbytes})")
+        added, values = _ADDED.get(table, ("", ""))
         marks = ", ".join("?" * (columns.count(",") + 1))
         new.executemany(f"INSERT INTO {table} ({columns}{added}) VALUES ({marks}{values})", rows)  # noqa: S608
     new.execute("DELETE FROM meta WHERE key = 'revision'")
@@ -74,7 +80,21 @@ def _copy(old: Store, new: Store) -> None:
     new.put_meta(meta)
     (classes,) = new.execute("SELECT count(*) FROM classes").fetchone()
     write_blocks(new, _read_blocks(old, classes))
+    _add_groups(new)
     new.drop_cache()
+
+
+def _add_groups(new: Store) -> None:
+    """Write the groups of the tokens of the examples, which the old format does not have."""
+    tokens = new.block().tokens
+    select = "SELECT sequence, hashes FROM hard WHERE digest NOT NULL"
+    for number, content in checked_rows("hard", new.execute(select), sequence=int_up_to(MAX_SUM), hashes=bytes):
+        hashes = np.frombuffer(content[: len(content) // HASH.itemsize * HASH.itemsize], HASH)
+        places = find_sorted(tokens.hashes, hashes)
+        if len(content) != hashes.nbytes or (places < 0).any():
+            raise Damaged("hashes in table hard that are truncated, or of no token")
+        row = tokens.groups[places].astype(GROUP).tobytes(), number
+        new.execute("UPDATE hard SET groups = ? WHERE sequence = ?", row)
 
 
 def _read_blocks(old: Store, classes: int) -> Iterator[Block]:

@@ -46,13 +46,17 @@ from spamnb.store.classes import MAX_CLASSES, read_model, write_model
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.token_table import TokenTable
 
-FORMAT = 11  # raised when the tables change, and when the same sums give other scores
+FORMAT = 12  # raised when the tables change, and when the same sums give other scores
 OLD_FORMAT = 9  # which ``upgrade`` rewrites (old_models.py)
 PAGE_BYTES = 1024  # learning a message writes some 350 pages of any size; with 4,096 bytes it takes 1.5 times as long
 CLASSES = (
     "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
     " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL,"
     " typicality BLOB NOT NULL, slope REAL NOT NULL, intercept REAL NOT NULL, knee REAL NOT NULL)"
+)
+HARD = (
+    "CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
+    " groups BLOB NOT NULL, hashes BLOB NOT NULL)"
 )
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
@@ -61,8 +65,7 @@ SCHEMA = (
     "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, facts TEXT) WITHOUT ROWID",
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
     " taught_at INTEGER NOT NULL, message BLOB NOT NULL)",
-    "CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
-    " offsets TEXT NOT NULL, hashes BLOB NOT NULL)",
+    HARD,
 )
 
 # Keys of meta whose values a user's file and the shared model have in common.
@@ -308,15 +311,15 @@ class Store(Database):
     def count_scores(
         self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, judged: bool
     ) -> None:
-        """Add a scored message of a class to the sums of scored messages, or subtract it.
+        """Add a message of a class to the sums of scored messages, or subtract it.
 
-        ``bins`` and ``typicality`` are bins by class. ``judged``: the message was classified before it was learned.
+        ``bins`` and ``typicality`` are bins by class, empty for a message without a score. ``judged``: the message was
+        classified before it was learned.
         """
-        if bins:
-            with self.writing():
-                for name in bins:
-                    self.class_id(name)
-                self._change(self.own.with_scores(label, bins, typicality, sign, judged))
+        with self.writing():
+            for name in (label, *bins):
+                self.class_id(name)
+            self._change(self.own.with_scores(label, bins, typicality, sign, judged))
 
     # -- tokens ----------------------------------------------------------------------------------------------
 

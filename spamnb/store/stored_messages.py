@@ -85,13 +85,15 @@ def write_stored_limit(store: Store, megabytes: float) -> None:
         _delete_oldest(store)
 
 
-def store_message(store: Store, digest: bytes, label: str, raw: bytes, taught_at: int | None = None) -> bool:
+def store_message(
+    store: Store, digest: bytes, label: str, raw: bytes, taught_at: int | None = None, *, has_score: bool = True
+) -> bool:
     """Store a message that was learned as ``label``, and return whether it was stored.
 
-    A message is not stored if the bound is 0, if the message is empty or too large (``MAX_SHARE``), if everybody can
-    read the file, or if the model is in memory.
+    A message is not stored if the bound is 0, if the message is empty or too large (``MAX_SHARE``), or if everybody can
+    read the file. A model in memory stores messages only until they have a score.
     """
-    if store.file == ":memory:":
+    if store.file == ":memory:" and has_score:
         return False
     with store.writing():
         delete_message(store, digest)

@@ -29,7 +29,7 @@ COLUMNS = {
     "tokens": "bucket hashes places labels documents further weights lengths texts vectors".split(),
     "messages": ["digest", "class", "facts"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
-    "hard": ["sequence", "digest", "class", "offsets", "hashes"],
+    "hard": ["sequence", "digest", "class", "groups", "hashes"],
 }
 # NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
 SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")
@@ -158,7 +158,7 @@ def test_a_missing_row_or_table_is_noticed_or_harmless(models: Models, table: st
 
 ENDLESS = (
     "AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
-    "SELECT n AS sequence, NULL AS digest, 0 AS class, '' AS offsets, '' AS tokens FROM r"
+    "SELECT n AS sequence, NULL AS digest, 0 AS class, '' AS groups, '' AS hashes FROM r"
 )
 
 

@@ -27,6 +27,7 @@ from spamnb.store.merging import merge_models
 from spamnb.store.records import read_all_learned, read_learned
 from spamnb.store.snapshot import Snapshot, read_snapshot, write_snapshot
 from spamnb.store.store import Store
+from spamnb.store.stored_messages import write_stored_limit
 
 CORRECTED = Settings(model_type="corrected")
 
@@ -210,8 +211,22 @@ def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> N
         assert not len(store.cells()[0])
 
 
-def test_classes_learned_one_after_the_other_move_no_weight_until_both_have_scores() -> None:
+@pytest.mark.parametrize("path", [":memory:", "model"])
+def test_two_classes_may_be_learned_one_after_the_other(tmp_path: Path, path: str) -> None:
+    ham, spam = mail(60)[::2], mail(60)[1::2]
+    exports = []
+    for name, parts in (("mixed", [mail(60)]), ("one call", [ham + spam]), ("two calls", [ham, spam])):
+        with Classifier.create(path if path == ":memory:" else tmp_path / name, CORRECTED) as classifier:
+            for part in parts:
+                learned = classifier.learn_all(*zip(*part))
+                assert len(learned) == len(part) and all(each.is_new for each in learned)
+            exports.append(list(export(classifier.store)))
+    assert exports[0] == exports[1] == exports[2]
+
+
+def test_classes_without_scores_move_no_weight() -> None:
     classifier = Classifier.create(":memory:", CORRECTED)
+    write_stored_limit(classifier.store, 0)
     for label, raw in sorted(mail(30)):  # all ham, then all spam: only spam could move weights
         classifier.learn(label, raw)
     assert not contributions(classifier.store)
@@ -219,3 +234,10 @@ def test_classes_learned_one_after_the_other_move_no_weight_until_both_have_scor
         classifier.learn(label, raw)
     assert contributions(classifier.store)
     assert classifier.classify(message("spam", 90)).scores[1] > classifier.classify(message("ham", 90)).scores[1]
+
+
+def test_a_copy_with_another_label_has_the_last_label() -> None:
+    (_, raw), others = mail(1)[0], mail(9)[2:]
+    classifier = Classifier.create(":memory:", CORRECTED)
+    classifier.learn_all(["ham", *(label for label, _ in others), "spam"], [raw, *(raw for _, raw in others), raw])
+    assert classifier.learned(raw) == "spam"

@@ -15,7 +15,7 @@ from spamnb.errors import Outdated, SpamnbError
 from spamnb.filter import Classifier
 from spamnb.settings import COST_SETTINGS, TOKEN_SETTINGS, Settings
 from spamnb.store.cells import Cells
-from spamnb.store.old_models import _COPIED, _OLD_CLASSES, _OLD_TOKENS, rewrite_old_model
+from spamnb.store.old_models import _COPIED, _OLD_CLASSES, _OLD_HARD, _OLD_TOKENS, rewrite_old_model
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import OLD_FORMAT, Store
 
@@ -51,6 +51,10 @@ def write_old(path: Path) -> None:
         connection.execute(_OLD_CLASSES)
         marks = ", ".join("?" * len(classes[0])) if classes else ""
         connection.executemany(f"INSERT INTO classes ({_COPIED['classes']}) VALUES ({marks})", classes)  # noqa: S608
+        examples = connection.execute(f"SELECT {_COPIED['hard']} FROM hard").fetchall()  # noqa: S608
+        connection.execute("DROP TABLE hard")
+        connection.execute(_OLD_HARD)
+        connection.executemany(f"INSERT INTO hard ({_COPIED['hard']}, offsets) VALUES (?, ?, ?, ?, '')", examples)  # noqa: S608
         select = "SELECT digest, facts FROM messages WHERE facts IS NOT NULL"
         for digest, facts in connection.execute(select).fetchall():
             old = {key: value for key, value in json.loads(facts).items() if key != "typicality"}
@@ -69,6 +73,12 @@ def write_old(path: Path) -> None:
         connection.execute(f"PRAGMA user_version = {OLD_FORMAT}")
 
 
+def read_all_examples(path: Path) -> list[tuple]:
+    """Return the rows of table hard."""
+    with Store.open(path) as store:
+        return store.execute("SELECT * FROM hard ORDER BY sequence").fetchall()
+
+
 def without_typicality(lines: list[str]) -> list[dict[str, object]]:
     """Return the records of an export without typicality, which the format before had not."""
     return [{key: value for key, value in json.loads(line).items() if key != "typicality"} for line in lines]
@@ -85,13 +95,14 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def test_a_file_of_the_format_before_is_rewritten_with_all_that_it_has(model: Path) -> None:
-    before = export_lines(model, lessons=True)
+    before, examples = export_lines(model, lessons=True), read_all_examples(model)
     write_old(model)
     with pytest.raises(Outdated, match="'spamnb upgrade' rewrites it"):
         Store.open(model)
     result = run("upgrade", "-m", model)
     assert result.exit_code == 0 and result.output == f"{model}: rewritten in the format of this version of spamnb\n"
     assert without_typicality(export_lines(model, lessons=True)) == without_typicality(before)
+    assert read_all_examples(model) == examples
     assert run("upgrade", "-m", model).output.startswith(f"{model}: nothing to do")
     with Classifier.open(model, writable=True) as classifier:
         assert classifier.forget("spam", message("spam", 91))
@@ -121,7 +132,7 @@ def test_users_models_are_rewritten_after_the_shared_one(tmp_path: Path) -> None
         ("UPDATE tokens SET cells = x'0001000000010000'", "unknown or repeated classes"),
         ("UPDATE tokens SET token = token || 'x'", "sums of tokens|not in order|another hash"),
         ("UPDATE tokens SET vector = x'00'", "truncated vectors"),
-        ("DELETE FROM tokens WHERE hash > 0", "sums of tokens that differ"),
+        ("DELETE FROM tokens WHERE hash > 0", "sums of tokens that differ|of no token"),
         ("CREATE TABLE more (x)", "other tables"),
         ("CREATE TRIGGER t AFTER INSERT ON messages BEGIN DELETE FROM hard; END", "other tables"),
     ],
