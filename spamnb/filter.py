@@ -21,7 +21,7 @@ from spamnb.errors import SpamnbError, check_type
 from spamnb.model.calibration import bins_by_class
 from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
-from spamnb.model.decision import UNSURE, Loss, bin_typicality, describe_doubt, doubt_verdicts, is_typical
+from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide, describe_doubt
 from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, learner_for
 from spamnb.model.pooling import towards_prior
@@ -323,13 +323,10 @@ class Classifier:
         batch = self.learner.score(model, sums, rows, with_weights=n_evidence != 0)
         calibrated = model.calibration.probabilities(batch.scores)
         probabilities = towards_prior(calibrated, totals.documents, batch.kept_shares)
-        is_like_spam, typicality = np.ones(n, bool), np.zeros(n)
-        if (spam_column := self.settings.spam_column(classes)) is not None:
-            typicality = batch.typicality[:, spam_column]
-            is_like_spam = is_typical(typicality, model.known_typicality, spam_column, loss.cost)
-        is_whole = ~has_unread_parts(rows.truncations)
-        likely = loss.verdicts(classes, probabilities, spam)
-        verdicts = doubt_verdicts(likely, spam, is_like_spam, is_whole)
+        is_whole, known = ~has_unread_parts(rows.truncations), model.known_typicality
+        likely, verdicts = decide(self.settings, classes, probabilities, batch.typicality, known, is_whole)
+        spam_column = self.settings.spam_column(classes)
+        typicality = np.zeros(n) if spam_column is None else batch.typicality[:, spam_column]
         column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
         if len(classes) > 1:

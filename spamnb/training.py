@@ -12,11 +12,12 @@ from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.model import calibration
 from spamnb.model.class_counts import inverse_index
 from spamnb.model.correction import add_first_class
-from spamnb.model.decision import Loss, doubt_verdicts, is_typical
+from spamnb.model.decision import decide
 from spamnb.model.delta import MessageRecord
-from spamnb.model.learner import CorrectionFit, Fit, Learner, NewestScores, learner_for
+from spamnb.model.learner import CorrectionFit, Fit, Learner, LeftOut, NewestScores, learner_for
 from spamnb.model.new_senders import NewSenders, assign_senders
 from spamnb.model.newest import NoNewest, select_newest
+from spamnb.model.pooling import towards_prior
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.message import has_unread_parts
 from spamnb.reader.tokens import CHUNK_TOKENS
@@ -106,58 +107,54 @@ def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores:
     if (result := learner.scores_by_others(older, newest)) is None:
         raise NoNewest(f"a model of type {learner.settings.model_type} would have to be trained once more")
     since = newest.dates.min()
-    return NewestScores(int(since), np.flatnonzero(is_newest), *result)
+    return NewestScores(int(since), np.flatnonzero(is_newest), result)
 
 
 def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
-    """Calibrate the left-out scores, and return the classification of each message."""
-    training_set, labels, scores, typicality = fitted.training_set, fitted.labels, fitted.scores, fitted.typicality
+    """Calibrate the left-out scores, and classify each message as ``Classifier`` does."""
+    training_set, labels, left_out = fitted.training_set, fitted.labels, fitted.left_out
     classes, documents = training_set.counts.classes, training_set.counts.documents
     positions, truncations = training_set.rows.positions, training_set.rows.truncations
     n_folds = min(fitted.n_folds, len(labels)) if fitted.n_folds else None
     facts_of_model = classes, documents, training_set.counts.totals().vocabulary_size, n_folds
-    if typicality is None or not len(labels):
-        return LeaveOneOutResult(*facts_of_model, positions[:0], labels, scores, scores, [])
+    if not len(labels):
+        return LeaveOneOutResult(*facts_of_model, positions[:0], labels, left_out.scores, left_out.scores, [])
     curves = calibration.fit(fitted.histogram(), documents)
     column, known = settings.spam_column(classes), fitted.known_typicality()
 
-    def classify(scores: np.ndarray, typicality: np.ndarray, truncations: np.ndarray) -> tuple[np.ndarray, list[str]]:
-        p, loss, is_like_spam = curves.probabilities(scores), Loss.of(settings), np.ones(len(scores), bool)
-        if column is not None:
-            is_like_spam = is_typical(typicality[:, column], known, column, loss.cost)
-        is_whole = ~has_unread_parts(truncations)
-        return p, doubt_verdicts(loss.verdicts(classes, p, settings.spam), settings.spam, is_like_spam, is_whole)
+    def classify(messages: LeftOut, truncations: np.ndarray) -> tuple[np.ndarray, list[str]]:
+        p = towards_prior(curves.probabilities(messages.scores), documents, messages.kept_shares)
+        return p, decide(settings, classes, p, messages.typicality, known, ~has_unread_parts(truncations))[1]
 
     newest = None
     if fitted.newest is not None:
         rows = fitted.newest.rows
         order = np.argsort(positions[rows])
-        results = fitted.newest.scores[order], fitted.newest.typicality[order], truncations[rows[order]]
-        newest = NewestResult(fitted.newest.since, labels[rows[order]], classify(*results)[1])
+        _, verdicts = classify(fitted.newest.left_out.take(order), truncations[rows[order]])
+        newest = NewestResult(fitted.newest.since, labels[rows[order]], verdicts)
     new_senders = None
     if column is not None:
         fold = assign_senders(training_set)
         is_tested = (fold >= 0) & (labels != column)
         by_others = learner_for(settings).score_folds(fitted, fold) if is_tested.any() else None
         if by_others is not None:
-            _, verdicts = classify(*(values[is_tested] for values in (*by_others, truncations)))
+            _, verdicts = classify(by_others.take(is_tested), truncations[is_tested])
             new_senders = NewSenders.of(training_set.rows.senders[is_tested], verdicts, settings.spam)
     order, n_doubtful = np.argsort(positions), 0
     if fitted.doubtful is not None and fitted.by_learned is not None:
         positions = np.concatenate([positions, fitted.doubtful.positions])
         labels = np.concatenate([labels, fitted.doubtful.labels])
-        scores = np.concatenate([scores, fitted.by_learned.scores])
-        typicality = np.concatenate([typicality, fitted.by_learned.typicality])
+        left_out += fitted.by_learned
         truncations = np.concatenate([truncations, fitted.doubtful.truncations])
         n_doubtful = len(labels) - len(order)
         order = np.append(order, len(order) + np.argsort(positions[len(order) :]))
-    scores, typicality = scores[order], typicality[order]
+    left_out = left_out.take(order)
     return LeaveOneOutResult(
         *facts_of_model,
         positions[order],
         labels[order],
-        scores,
-        *classify(scores, typicality, truncations[order]),
+        left_out.scores,
+        *classify(left_out, truncations[order]),
         n_doubtful,
         newest,
         fitted.no_newest,

@@ -51,7 +51,16 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
         np.testing.assert_array_equal(store.own.histogram, histogram)
         for found, expected in zip(store.model.calibration, curves, strict=True):
             np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(left_out.probabilities, curves.probabilities(left_out.scores))
+
+
+def test_a_left_out_message_of_unknown_words_has_the_shares_of_the_classes_as_a_new_one_has(tmp_path: Path) -> None:
+    settings, messages = Settings("boolean"), mail(20)
+    left_out = train_file(tmp_path / "m", count_messages([*messages, ("spam", b"zyx wvu")]), settings)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        assert classifier.forget("spam", b"zyx wvu")
+        new = classifier.classify(b"zyx wvu")
+    np.testing.assert_allclose(left_out.probabilities[-1], list(new.probabilities.values()), atol=0.02)
+    assert left_out.verdicts[-1] == new.verdict == "ham"
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

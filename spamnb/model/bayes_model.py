@@ -63,22 +63,25 @@ class NaiveBayes(Learner):
             left_out, n_folds = self.leave_folds_out(training_set, training_set.stratified_folds(N_FOLDS)), N_FOLDS
         else:
             left_out, n_folds = self.leave_one_out(training_set), None
-        return Fit(training_set, left_out.scores, n_folds, typicality=left_out.typicality)
+        return Fit(training_set, left_out, n_folds)
 
     def leave_one_out(self, training_set: TrainingSet) -> LeftOut:
         """Score each message by the model without it, in the order of the rows."""
         counts = training_set.counts
         if len(counts.classes) < 2:
-            return LeftOut(*np.zeros((2, 0, len(counts.classes))))
+            return LeftOut.zeros(0, len(counts.classes))
         pooling, totals, classes = self.settings.pooling, counts.totals(), len(counts.classes)
         groups = np.where(counts.document_frequency() == 1, np.int8(-1), training_set.tokens.groups)
         log_priors = [self._log_prior(each) for each in totals.documents - np.eye(classes, dtype=np.int64)]
         intercepts = np.array(log_priors) if pooling == "sum" else np.zeros((classes, classes))
         model = self._model(pooling, totals, self._count_table(counts), groups, intercepts)
-        return _score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels))
+        return self._score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels))
 
-    def leave_out(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> LeftOut:
-        """Score each of some messages by the boolean model without it; ``sums`` has their tokens."""
+    def leave_examples_out(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> np.ndarray:
+        """Return the scores (n, C) of learned messages, each by the boolean model without it, in nats.
+
+        ``sums`` has their tokens.
+        """
         totals, lengths = model.totals, np.array([len(each.hashes) for each in examples], np.int64)
         hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in examples)])
         counts = sums.document_counts[:, find_sorted(sums.hashes, hashes)].T
@@ -90,7 +93,7 @@ class NaiveBayes(Learner):
         intercepts = self._intercepts(self.settings.pooling, totals, lambda: [])
         ids, bounds = np.arange(len(hashes), dtype=np.int32), np.append(0, np.cumsum(lengths))
         scorer = self._model(self.settings.pooling, totals, counts, groups, intercepts)
-        return LeftOut(*scorer.score(bounds, ids, np.ones(len(ids), np.int64))[:2])
+        return scorer.score(bounds, ids, np.ones(len(ids), np.int64)).scores
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut:
         counts, totals = others.counts, others.counts.totals()
@@ -101,21 +104,34 @@ class NaiveBayes(Learner):
 
         intercepts = self._intercepts(self.settings.pooling, totals, frequencies)
         model = self._model(self.settings.pooling, totals, self._count_table(counts), groups, intercepts)
-        return _score_messages(messages, lambda batch: model.score(*batch.cells))
+        return self._score_messages(messages, lambda batch: model.score(*batch.cells))
 
     def score_folds(self, fitted: Fit, fold: np.ndarray) -> LeftOut:
         return self.leave_folds_out(fitted.training_set, fold)
 
     def leave_folds_out(self, training_set: TrainingSet, fold: np.ndarray) -> LeftOut:
         """Score each message by the messages that are not in its ``fold`` (n,). Messages of fold −1 have no score."""
-        left_out = LeftOut(*np.zeros((2, len(fold), len(training_set.counts.classes))))
-        if left_out.scores.shape[1] < 2:
-            return LeftOut(*(values[:0] for values in left_out))
+        classes = len(training_set.counts.classes)
+        left_out = LeftOut.zeros(len(fold) if classes > 1 else 0, classes)
+        if classes < 2:
+            return left_out
         for f in range(fold.max(initial=-1) + 1):
             others, messages = training_set.split(fold == f)
             for values, of_fold in zip(left_out, self.scores_by_others(others, messages)):
                 values[fold == f] = of_fold
         return left_out
+
+    def _score_messages(self, rows: Rows, score: Callable[[Rows], Scores]) -> LeftOut:
+        """Score labelled messages in threads, because C and numpy run without the GIL."""
+        from concurrent.futures import ThreadPoolExecutor  # only training needs this import
+
+        def score_batch(first: int) -> LeftOut:
+            scores, typicality, votes, _, _ = score(rows.take(slice(first, first + BATCH_MESSAGES)).packed())
+            return LeftOut(scores, typicality, kept_shares(votes, self.settings.pooling))
+
+        with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
+            results = executor.map(score_batch, range(0, len(rows), BATCH_MESSAGES))
+            return LeftOut(*map(np.concatenate, zip(LeftOut.zeros(0, len(rows.classes)), *results)))
 
     def _count_table(self, counts: ClassCounts) -> np.ndarray:
         """Return counts by token and class, (V, C): of occurrences in a multinomial model, of messages in the others.
@@ -159,16 +175,3 @@ class NaiveBayes(Learner):
         if self.settings.model_type == "bernoulli":
             log_prior += all_absent_log_probability(frequencies(), totals.documents, self.settings.alpha)
         return log_prior[None]
-
-
-def _score_messages(rows: Rows, score: Callable[[Rows], Scores]) -> LeftOut:
-    """Score labelled messages in threads, because C and numpy run without the GIL."""
-    from concurrent.futures import ThreadPoolExecutor  # only training needs this import
-
-    def score_batch(first: int) -> Scores:
-        return score(rows.take(slice(first, first + BATCH_MESSAGES)).packed())
-
-    with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
-        results = executor.map(score_batch, range(0, len(rows), BATCH_MESSAGES))
-        parts = [LeftOut(*np.zeros((2, 0, len(rows.classes)))), *(result[:2] for result in results)]
-        return LeftOut(*map(np.concatenate, zip(*parts)))

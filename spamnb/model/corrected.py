@@ -78,9 +78,10 @@ class Corrected(Learner):
         Trust is computed from left-out scores of naive Bayes, twice. Wrong labels make the first scores less certain,
         so the second scores are by a model of the messages that were trusted at first.
         """
-        scores, typicality = self.naive_bayes.leave_one_out(training_set)
+        left_out = self.naive_bayes.leave_one_out(training_set)
+        scores = left_out.scores
         if not len(scores):  # there is only one class
-            return Fit(training_set, scores)
+            return Fit(training_set, left_out)
         labels, classes = training_set.rows.labels, scores.shape[1]
         trusts, noise = label_trust(offset_scale(classes) * scores, labels)
         trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
@@ -91,14 +92,15 @@ class Corrected(Learner):
             scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, doubtful).scores
             trusts, noise = label_trust(offset_scale(classes) * scores, labels)
             trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
-            scores, typicality = self.naive_bayes.leave_one_out(trusted)
+            left_out = self.naive_bayes.leave_one_out(trusted)
+            scores = left_out.scores
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
         solution = _solve(trusted, scores, noise, passes)
-        left_out = offset_scale(classes) * scores
-        left_out += _correct_folds(solution, trusted.stratified_folds(folds), fold_passes)
+        corrections = _correct_folds(solution, trusted.stratified_folds(folds), fold_passes)
+        left_out = left_out._replace(scores=offset_scale(classes) * scores + corrections)
         by_learned = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
         correction = solution._replace(examples=_find_examples(solution, trusted))
-        return Fit(trusted, left_out, folds, noise, doubtful, by_learned, typicality, correction=correction)
+        return Fit(trusted, left_out, folds, noise, doubtful, by_learned, correction=correction)
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut | None:
         scores = self.naive_bayes.leave_one_out(others).scores
@@ -111,15 +113,16 @@ class Corrected(Learner):
     def score_folds(self, fitted: Fit, fold: np.ndarray) -> LeftOut | None:
         if fitted.correction is None:
             return None
-        left_out, classes = self.naive_bayes.leave_folds_out(fitted.training_set, fold), fitted.scores.shape[1]
+        left_out = self.naive_bayes.leave_folds_out(fitted.training_set, fold)
+        classes = left_out.scores.shape[1]
         corrections = _correct_folds(fitted.correction, fold, (PASSES if classes == 2 else MANY_PASSES)[2])
         return left_out._replace(scores=offset_scale(classes) * left_out.scores + corrections)
 
     def _corrected_scores(self, solution: CorrectionFit, others: TrainingSet, messages: Rows) -> LeftOut:
         """Score ``messages`` by a model of ``others``, whose correction is ``solution``."""
-        scores, typicality = self.naive_bayes.scores_by_others(others, messages)
-        problem = _make_problem(messages, offset_scale(scores.shape[1]) * scores)
-        return LeftOut(problem.scores(np.arange(len(scores)), solution.weights), typicality)
+        left_out = self.naive_bayes.scores_by_others(others, messages)
+        problem = _make_problem(messages, offset_scale(left_out.scores.shape[1]) * left_out.scores)
+        return left_out._replace(scores=problem.scores(np.arange(len(messages)), solution.weights))
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 
@@ -150,7 +153,7 @@ class Corrected(Learner):
 
     def refit(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> Delta:
         examples = [each for each in examples if each.label in sums.classes]
-        offsets = offset_scale(len(sums.classes)) * self.naive_bayes.leave_out(model, sums, examples).scores
+        offsets = offset_scale(len(sums.classes)) * self.naive_bayes.leave_examples_out(model, sums, examples)
         fits = zip(examples, _fit(examples, offsets, sums, model.calibration.noise, PENALTY, NEGLIGIBLE))
         return Delta(changes={example.number: units for example, (units, largest) in fits if largest})
 

@@ -138,6 +138,22 @@ def doubt_verdicts(verdicts: Sequence[str], spam: str, is_typical: np.ndarray, i
     return [name if known else UNSURE for name, known in zip(verdicts, is_known)]
 
 
+def decide(
+    settings: Settings, classes: Sequence[str], probabilities: np.ndarray, typicality: np.ndarray, known: np.ndarray,
+    is_whole: np.ndarray,
+) -> tuple[list[str], list[str]]:  # fmt: skip
+    """Return the verdicts by probability and loss alone, and the verdicts.
+
+    ``probabilities`` and ``typicality`` (n, C) are those of the messages, ``known`` (C, 1 + TYPICALITY_BINS) are the
+    sums of known mail, and ``is_whole`` (n,) are the messages that were read to their end.
+    """
+    loss, spam = Loss.of(settings), settings.spam_column(classes)
+    likely, is_like_spam = loss.verdicts(classes, probabilities, settings.spam), np.ones(len(probabilities), bool)
+    if spam is not None:
+        is_like_spam = is_typical(typicality[:, spam], known, spam, loss.cost)
+    return likely, doubt_verdicts(likely, settings.spam, is_like_spam, is_whole)
+
+
 def typicality_bins(typicality: ArrayLike) -> np.ndarray:
     """Return the bins of typicalities, which are 0 to 1.
 

@@ -19,7 +19,7 @@ from spamnb.model.class_counts import find_sorted
 from spamnb.model.delta import Lesson, MessageRecord, Sums
 from spamnb.model.embeddings import embed, fit_embedding
 from spamnb.model.gaussian import Gaussians, QuadraticForm
-from spamnb.model.learner import BatchScores, Fit, Learner
+from spamnb.model.learner import BatchScores, Fit, Learner, LeftOut
 from spamnb.model.model import DENSE_CLASSES, Model
 from spamnb.model.moments import Moments, name_arrays, read_moments
 from spamnb.model.pooling import row_sums
@@ -62,15 +62,9 @@ class EmbeddedModel(Learner):
                 others = whole.plus(Moments.of(x[inside], y[inside], len(classes), diagonal), -1)
                 scores[inside] = self._fit_classes(others, classes).joint(x[inside])
         meta = {DENSE_CLASSES: list(classes)}
-        return Fit(
-            training_set,
-            scores,
-            N_FOLDS,
-            typicality=softmax(scores),
-            arrays=name_arrays(whole),
-            vectors=vectors,
-            meta=meta,
-        )
+        has_evidence = np.sign(matrix @ vectors.any(axis=1).astype(float))
+        left_out = LeftOut(scores, softmax(scores), has_evidence)
+        return Fit(training_set, left_out, N_FOLDS, arrays=name_arrays(whole), vectors=vectors, meta=meta)
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 

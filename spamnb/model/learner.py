@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from spamnb.model.calibration import bins_by_class, histogram
-from spamnb.model.decision import TYPICALITY_BINS, bin_typicality, sum_typicality
+from spamnb.model.decision import bin_typicality, sum_typicality
 from spamnb.model.delta import Delta, HardExample, Lesson, MessageRecord, Sums
 from spamnb.model.model import Model
 from spamnb.model.softmax import softmax
@@ -78,6 +78,20 @@ class LeftOut(NamedTuple):
 
     scores: np.ndarray  # (n, C) in nats; (0, C) if there is one class only
     typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
+    kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
+
+    @classmethod
+    def zeros(cls, n: int, classes: int) -> LeftOut:
+        """Return n messages whose scores are still to be written."""
+        return cls(np.zeros((n, classes)), np.zeros((n, classes)), np.zeros(n))
+
+    def __add__(self, other: LeftOut) -> LeftOut:  # type: ignore[override]
+        """Return these messages and then the others."""
+        return LeftOut(*map(np.concatenate, zip(self, other)))
+
+    def take(self, messages: np.ndarray) -> LeftOut:
+        """Return some of the messages, by their numbers or a mask."""
+        return LeftOut(*(values[messages] for values in self))
 
 
 class CorrectionFit(NamedTuple):
@@ -96,8 +110,7 @@ class NewestScores(NamedTuple):
 
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     rows: np.ndarray  # (m,) numbers of these messages among those of the training set
-    scores: np.ndarray  # (m, C) nats
-    typicality: np.ndarray  # (m, C)
+    left_out: LeftOut
 
 
 class Fit(NamedTuple):
@@ -107,12 +120,11 @@ class Fit(NamedTuple):
     """
 
     training_set: TrainingSet  # the messages that are learned
-    scores: np.ndarray  # (n, C) left-out scores in nats; (0, C) if there is one class only
+    left_out: LeftOut  # the messages, each by a model without it; empty if there is one class only
     n_folds: int | None = None  # folds that were left out in turn; None: each message was left out by itself
     noise: float = 0.0  # estimated share of wrong labels
     doubtful: Rows | None = None  # messages whose labels are not trusted, over the same tokens
     by_learned: LeftOut | None = None  # ``doubtful`` by a model of the learned messages
-    typicality: np.ndarray | None = None  # (n, C) of the messages; None without scores
     newest: NewestScores | None = None
     no_newest: str = ""  # why there is no ``newest``
     correction: CorrectionFit | None = None
@@ -123,7 +135,7 @@ class Fit(NamedTuple):
     @property
     def labels(self) -> np.ndarray:
         """Class numbers (n,) of the messages that have scores."""
-        return self.training_set.rows.labels[: len(self.scores)]
+        return self.training_set.rows.labels[: len(self.left_out.scores)]
 
     def histogram(self) -> np.ndarray:
         """Return the calibration's histogram of left-out scores.
@@ -131,16 +143,16 @@ class Fit(NamedTuple):
         The newest messages have scores by a model of the older ones, as future mail will have: a model that learned
         newer mail is more certain (docs/experiments.md#tomorrow).
         """
-        scores = self.scores.copy()
+        scores = self.left_out.scores.copy()
         if self.newest is not None:
-            scores[self.newest.rows] = self.newest.scores
+            scores[self.newest.rows] = self.newest.left_out.scores
         return histogram(scores, self.labels)
 
     def known_typicality(self) -> np.ndarray:
         """Return the known mail (C, 1 + TYPICALITY_BINS) that the messages are (model/decision.py)."""
-        if self.typicality is None:
-            return np.zeros((self.scores.shape[1], 1 + TYPICALITY_BINS), np.int64)
-        return sum_typicality(self.typicality, self.labels)
+        known = sum_typicality(self.left_out.typicality, self.labels)
+        known[:, 0] = self.training_set.counts.documents  # also messages without a score were seen
+        return known
 
 
 class Learner:

@@ -1,5 +1,6 @@
 """Table ``hard``: the examples of a corrected model, with their tokens, so that lessons can fit them again.
 
+An example is scored anew each time, by naive Bayes without it, because a score of an earlier model may be wrong by now.
 There are two kinds. Hard examples have a large coefficient (model/correction.py): training writes its hardest
 messages, and a hard message that is learned is added. The others are a sample of all messages: those of each class
 with the lowest digests, so most are typical. A lesson fits the newest examples again, and the sample.

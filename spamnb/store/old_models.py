@@ -89,10 +89,11 @@ def _add_groups(new: Store) -> None:
     tokens = new.block().tokens
     select = "SELECT sequence, hashes FROM hard WHERE digest NOT NULL"
     for number, content in checked_rows("hard", new.execute(select), sequence=int_up_to(MAX_SUM), hashes=bytes):
-        hashes = np.frombuffer(content[: len(content) // HASH.itemsize * HASH.itemsize], HASH)
-        places = find_sorted(tokens.hashes, hashes)
-        if len(content) != hashes.nbytes or (places < 0).any():
-            raise Damaged("hashes in table hard that are truncated, or of no token")
+        if len(content) % HASH.itemsize:
+            raise Damaged("truncated hashes in table hard")
+        places = find_sorted(tokens.hashes, np.frombuffer(content, HASH))
+        if (places < 0).any():
+            raise Damaged("hashes of no token in table hard")
         row = tokens.groups[places].astype(GROUP).tobytes(), number
         new.execute("UPDATE hard SET groups = ? WHERE sequence = ?", row)
 

@@ -261,7 +261,7 @@ def test_one_message_at_a_time_is_nearly_the_stream_of_many(texts: list[str], la
         one.learn_one(text, label)
     for text in UNSEEN:
         assert one.predict_one(text) == many.predict([text])[0]
-        np.testing.assert_allclose([*one.predict_proba_one(text).values()], many.predict_proba([text])[0], atol=0.01)
+        np.testing.assert_allclose([*one.predict_proba_one(text).values()], many.predict_proba([text])[0], atol=0.05)
     numbers = SpamClassifier(spam=1)
     numbers.learn_one("tea", 0)
     numbers.learn_one("pills", 1)

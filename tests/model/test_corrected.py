@@ -49,10 +49,10 @@ def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[s
 def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     made = count_messages(labelled(150))
     fitted = Corrected(CORRECTED).fit(made)
-    warm = fitted.scores
+    warm = fitted.left_out.scores
     monkeypatch.setattr(corrected, "PASSES", (10, 10, 60))
-    exact = Corrected(CORRECTED).fit(made).scores
-    plain = offset_scale(2) * NaiveBayes(Settings(model_type="boolean")).fit(fitted.training_set).scores
+    exact = Corrected(CORRECTED).fit(made).left_out.scores
+    plain = offset_scale(2) * NaiveBayes(Settings(model_type="boolean")).fit(fitted.training_set).left_out.scores
     moved = np.abs(exact - plain).mean()
     assert np.abs(warm - exact).mean() < 0.2 * moved
 

@@ -59,7 +59,7 @@ def test_the_corrected_model_has_nearly_the_scores_of_models_trained_without_the
     fold, learner = assign_senders(training_set), learner_for(settings)
     fitted = fit(training_set, settings)
     left_out = learner.score_folds(fitted, fold)
-    assert left_out is not None and not np.allclose(left_out.scores, fitted.scores, atol=0.01)
+    assert left_out is not None and not np.allclose(left_out.scores, fitted.left_out.scores, atol=0.01)
     for f in range(N_FOLDS):
         by_others = learner.scores_by_others(*training_set.split(fold == f))
         assert by_others is not None
