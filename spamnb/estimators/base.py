@@ -215,15 +215,21 @@ class RowClassifier(Classifier):
     def _to_rows(self, X: Any, *, is_first: bool = False, allow_nan: bool = False) -> Any:
         from scipy.sparse import csr_array, issparse
 
-        _check_no_texts(X, type(self).__name__)
-        X = validate_data(
-            self,
-            X,
-            reset=is_first,
-            accept_sparse="csr" if self._is_sparse_allowed else False,
-            ensure_all_finite="allow-nan" if allow_nan else True,
-            ensure_non_negative=self._needs_nonnegative,
-        )
+        _check_no_texts(X, self)
+        try:
+            X = validate_data(
+                self,
+                X,
+                reset=is_first,
+                accept_sparse="csr" if self._is_sparse_allowed else False,
+                ensure_all_finite="allow-nan" if allow_nan else True,
+                ensure_non_negative=self._needs_nonnegative,
+            )
+        except ValueError as error:
+            if "contains NaN" not in str(error):
+                raise
+            remedy = ", except in predictions with allow_nan=True" if "allow_nan" in vars(self) else ""
+            raise ValueError(f"Input X contains NaN: {type(self).__name__} needs every value{remedy}") from None
         if issparse(X):
             X = csr_array(X)
             if not X.has_canonical_format:
@@ -536,11 +542,13 @@ def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.searchsorted(classes, y)
 
 
-def _check_no_texts(X: Any, model: str) -> None:
-    """Raise ValueError if X is a list of texts, whose words are to be counted first."""
-    if isinstance(X, str | bytes) or ((isinstance(X, list | tuple) or getattr(X, "ndim", 0) == 1) and len(X)):
-        first = X if isinstance(X, str | bytes) else next(iter(X))
-        if isinstance(first, str | bytes):
-            raise ValueError(
-                f"X has texts, but {model} takes rows of numbers: MailVectorizer().fit_transform(X) counts words"
-            )
+def _check_no_texts(X: Any, estimator: RowClassifier) -> None:
+    """Raise ValueError if X is a list of texts, or of rows of texts."""
+    first = X
+    while isinstance(first, list | tuple | np.ndarray) and np.ndim(first) != 0 and len(first):
+        first = first[0]
+    if isinstance(first, str | bytes):
+        remedy = "MailVectorizer().fit_transform(X) counts words"
+        if estimator._is_categorical:
+            remedy = "scikit-learn's OrdinalEncoder().fit_transform(X) numbers categories"
+        raise ValueError(f"X has texts, but {type(estimator).__name__} takes rows of numbers: {remedy}")

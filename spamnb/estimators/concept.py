@@ -119,12 +119,19 @@ class ConceptLearner:
 
     def _columns(self, elements: Iterable[Hashable], argument: str) -> list[int]:
         """Return the positions of an argument's elements in the domain. Raise ValueError for other elements."""
+        if not isinstance(elements, Iterable):
+            raise ValueError(f"{argument} is {elements!r:.60}: give a list, [{elements!r:.60}]")
         try:
             return [self._positions[element] for element in elements]
         except KeyError as error:
             raise ValueError(f"{argument}: {error.args[0]!r} is not in the domain") from None
         except TypeError:
             raise ValueError(f"{argument} must be a list of elements of the domain") from None
+
+    def __repr__(self) -> str:
+        """Return the number of hypotheses, and the examples."""
+        examples = [self.domain[n] for n in self._example_counts.elements()]
+        return f"<ConceptLearner: {len(self.hypotheses)} hypotheses, examples {examples!r:.200}>"
 
     def learn(self, examples: Iterable[Hashable]) -> ConceptLearner:
         """Add positive examples.

@@ -96,6 +96,22 @@ def test_rows_without_classes_are_refused(model: Any) -> None:
         model().fit([[1], [2]])
 
 
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (["cheap pills", "tea"], r"X has texts, .* MailVectorizer\(\)"),
+        ([["1"], ["2"]], "X has texts, "),
+        (np.array(["a", "b"]), "X has texts, "),
+        ([[1.0], [float("nan")]], "Input X contains NaN: .* needs every value, except in predictions with allow_nan"),
+    ],
+)
+def test_errors_say_what_helps(X: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        GaussianNB().fit(X, [0, 1])
+    with pytest.raises(ValueError, match="OrdinalEncoder"):
+        CategoricalNB().fit([["red"], ["blue"]], [0, 1])
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("alpha", [-1.0, float("nan"), float("inf"), "much", [[1.0]], [1.0], None])
 def test_alpha_must_be_numbers_that_are_not_negative(model: Any, alpha: Any) -> None:

@@ -64,7 +64,7 @@ def test_forgetting_subtracts_exactly_and_refusals_name_the_cause() -> None:
         (lambda: ConceptLearner(range(3), np.eye(3)), "^hypotheses must be"),
         (lambda: ConceptLearner(range(3), [Hypothesis("a", np.eye(2))]), "extension of hypothesis 'a' must be"),
         (lambda: game.learn(np.array([[16]])), "^examples must be"),
-        (lambda: game.forget(16), "^examples must be"),
+        (lambda: game.forget(16), r"^examples is 16: give a list, \[16\]"),
         (lambda: game.predictive(np.array(16)), "^elements must be"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -96,6 +96,7 @@ def test_the_version_space_holds_what_contains_all_examples() -> None:
     game = number_game(primes=True)
     assert len(game.version_space()) == len(game.hypotheses) == 33
     game.learn([2, 3])
+    assert repr(game) == "<ConceptLearner: 33 hypotheses, examples [2, 3]>"
     expected = [h for h in game.hypotheses if {2, 3} <= set(h.extension)]
     assert list(game.version_space()) == expected
     assert game.most_probable().name == "primes"
