@@ -87,9 +87,10 @@ def _sort(target: Target, filing: Filing, unreadable: ErrorCounter, everything: 
 
     def sort() -> None:
         nonlocal has_reader
-        with filing.lock() as n_finished, _delay_interrupt() as is_interrupted:
-            if n_finished and not quiet:
-                tell(f"{target.display_name}: {pluralize(n_finished, 'message')} moved by a run that was interrupted")
+        with filing.record.lock() as finished, _delay_interrupt() as is_interrupted:
+            if finished and not quiet:
+                moved = pluralize(len(finished), "message")
+                tell(f"{target.display_name}: {moved} moved by a run that was interrupted")
             folders = folders_of(target, filing.record)
             print_line: Callable[[SortResult, str], None] = _print_tabs
             if sys.stdout is not None and sys.stdout.isatty():

@@ -166,13 +166,13 @@ class Watcher:
         self._filing.batch = Batch.begin("watch", self._target.model)
         if self._is_new is None:
             if self._record.unfinished_moves():
-                with self._filing.lock():  # lock() finishes the moves
+                with self._record.lock():  # finishes the moves
                     pass
             self._is_new = not self._record.has_scanned()
         if not self._target.sort:
             self._learn()
             return
-        with self._filing.lock(_LOCK_SECONDS):
+        with self._record.lock(_LOCK_SECONDS):
             self._learn()
             self._sort()
 

@@ -15,15 +15,19 @@ import secrets
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.ledger.entries import LedgerEntry, Place
 from spamnb.store.database import ColumnCheck, Database, checked_rows, is_digest, sql_text
 
+if TYPE_CHECKING:
+    from spamnb.filter import Classifier
+    from spamnb.reader.read_message import ReadMessage
+
 APPLICATION_ID = 0x736E626C  # "snbl"
 JOURNAL_ID = 0x736E626A  # "snbj", of a file that earlier versions wrote with --journal
-VERSION = 1
+VERSION = 2
 DAYS = 60  # days after which verdicts are deleted, because people look for a message for some weeks
 YEAR = 365  # days after which corrections, and digests of mail that was classified, are deleted
 MAX_BYTES = 256_000_000  # bytes of verdicts, some 70,000 messages: docs/experiments.md#the-ledger
@@ -61,7 +65,7 @@ TABLES = (
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
     " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
-    " UNIQUE (digest, user))",
+    " UNIQUE (digest, user, batch))",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
     "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)",
     # All columns that a search reads: with fewer, a search of 70,000 messages takes three times as long.
@@ -78,7 +82,9 @@ TABLES = (
     "CREATE INDEX sides_by_time ON sides (at)",
 )
 _DAY = 86_400  # seconds
-_CORRECTED = "verdicts AS v LEFT JOIN corrections AS c ON c.digest = v.digest AND c.user = v.user"
+# The last correction of a message counts; the earlier ones come back when it is undone.
+_LAST = "SELECT max(number) FROM corrections WHERE digest = {0}.digest AND user = {0}.user"
+_CORRECTED = f"verdicts AS v LEFT JOIN corrections AS c ON c.number = ({_LAST.format('v')})"
 #: The lists of `Ledger.list_verdicts`: a condition on a verdict v and its correction c, which overrides the verdict.
 SHOWN = {
     "all": "1",
@@ -229,7 +235,7 @@ class Ledger(Database):
         """Write rows in one transaction, and return the positions of the verdicts.
 
         A verdict or a batch that the ledger has is not written again: a crash makes programs repeat a verdict. A
-        correction replaces an earlier one of the same message by the same user.
+        correction replaces one of the same batch, message and user.
         """
         with self.writing():
             positions = self._put_verdicts([row for row in rows if isinstance(row, LedgerEntry)])
@@ -383,14 +389,26 @@ class Ledger(Database):
                 (since, user),
             )
             counts = {day: sums for day, *sums in rows}
-            errors = self.execute(
-                "SELECT coalesce(sum(verdict = 'spam' AND NOT spam), 0),"
-                " coalesce(sum(verdict NOT IN ('spam', '') AND spam), 0)"
-                " FROM corrections WHERE at >= ? AND ? IN ('', user)",
-                (since, user),
-            ).fetchone()
+            errors = "verdict = 'spam' AND NOT spam", "verdict NOT IN ('spam', '') AND spam"
+            columns = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in errors)
+            where = f"at >= ? AND ? IN ('', user) AND number = ({_LAST.format('c')})"
+            select = f"SELECT {columns} FROM corrections AS c WHERE {where}"  # noqa: S608 (our own words)
+            n_errors = self.execute(select, (since, user)).fetchone()
         names = {day: time.strftime("%Y-%m-%d", time.gmtime(day * _DAY)) for day in range(since // _DAY, today + 1)}
-        return Statistics([Day(name, *counts.get(day, [0] * 4)) for day, name in names.items()], *errors)
+        return Statistics([Day(name, *counts.get(day, [0] * 4)) for day, name in names.items()], *n_errors)
+
+
+def learn_correction(ledger: Ledger, model: Classifier, correction: Correction, message: bytes | ReadMessage) -> bool:
+    """Write a correction, learn its message, and return whether the model changed.
+
+    The correction is written first, because after a kill in between `undo` finds it, and `relearn` learns it.
+    """
+    ledger.put([correction])
+    try:
+        return model.learn(correction.label, message)
+    except BaseException:
+        ledger.delete("corrections", digest=correction.digest, user=correction.user, batch=correction.batch)
+        raise
 
 
 def _is_number(value: Any) -> bool:

@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError
 from spamnb.ledger.entries import LedgerEntry, make_entry
-from spamnb.ledger.ledger import Batch, Correction
+from spamnb.ledger.ledger import Batch, Correction, learn_correction
 from spamnb.mail_result import class_of_label, classify_mail
-from spamnb.mailbox.record import LOCK_SECONDS, MailboxRecord, MovedMessage
+from spamnb.mailbox.record import MailboxRecord, MovedMessage
 from spamnb.model.classification import Classification
 from spamnb.model.trust import SWAP_TEST_MESSAGES, looks_swapped
 from spamnb.reader.message import digest
@@ -65,12 +64,6 @@ class Filing:
     classifier: Classifier
     batch: Batch
     _is_checked: bool = False  # whether the classes of the model were tested on the mail in the folders
-
-    @contextmanager
-    def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[int]:
-        """Lock the mailbox against other spamnb processes, finish interrupted moves, and yield their number."""
-        with self.record.lock(timeout) as finished:
-            yield len(finished)
 
     def sort(
         self, folders: Mapping[str, Folder], stopped: Callable[[], bool], everything: bool = False
@@ -192,13 +185,13 @@ class Filing:
             with one_message(moved.message.name, self.record.report):
                 try:
                     before = self.classifier.learned(moved.raw) or ""
-                    is_changed = self.classifier.learn(label, moved.raw)
+                    if is_changed := before != label:
+                        correction = Correction(digest(moved.raw), label, moved.is_spam, "move", before=before)
+                        self.record.ledger.put([self.batch])
+                        correction = correction._replace(batch=self.batch.batch)
+                        learn_correction(self.record.ledger, self.classifier, correction, moved.raw)
                 except SpamnbError as error:  # mostly because the model is locked; the next scan finds the move again
                     yield LearnResult(moved, label, False, error)
                     continue
-                with self.record.ledger.writing():
-                    self.record.add_learned(moved)
-                    if is_changed:
-                        correction = Correction(digest(moved.raw), label, moved.is_spam, "move", before=before)
-                        self.record.ledger.put([self.batch, correction._replace(batch=self.batch.batch)])
+                self.record.add_learned(moved)
                 yield LearnResult(moved, label, is_changed)

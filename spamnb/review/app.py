@@ -187,7 +187,7 @@ class Review:
         batch, position = _first(fields, "batch"), _first(fields, "position")
         with Ledger.open(self.ledger) as ledger:
             entry = ledger.find(position=int(position)) if _is_position(position) else None
-            of_entry = ledger.corrections(digest=entry.digest, user=entry.user) if entry else []
+            of_entry = ledger.corrections(digest=entry.digest, user=entry.user)[:1] if entry else []
             corrections = ledger.corrections(batch=batch) if batch else of_entry
             outcome = self.teacher.undo(ledger, corrections)
         if not (outcome.n_changed or outcome.problems):

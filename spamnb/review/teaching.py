@@ -16,7 +16,7 @@ from threading import Lock
 from spamnb.errors import SpamnbError, in_options, reason
 from spamnb.filter import Classifier
 from spamnb.ledger.entries import INBOX, JUNK, LedgerEntry, identify_token_rules, unpack_tokens
-from spamnb.ledger.ledger import DAYS, Batch, Correction, Ledger
+from spamnb.ledger.ledger import DAYS, Batch, Correction, Ledger, learn_correction
 from spamnb.mail_result import class_of_label
 from spamnb.reader.read_message import ReadMessage
 from spamnb.review.mailboxes import OpenMailboxes
@@ -138,13 +138,12 @@ def _learn(
     """Learn a message, and write a correction to the ledger. Return the correction, and whether the model changed."""
     label = class_of_label(model, "spam" if spam else "ham")
     old_class = model.learned(message) or ""
-    is_changed = model.learn(label, message)
     correction = Correction(entry.digest, label, spam, "page", entry.user, entry.verdict, before=old_class, batch=batch)
-    for earlier in ledger.corrections(digest=entry.digest, user=entry.user):
-        if not is_changed and earlier.label == label:  # after a double click, undo undoes both
+    for earlier in ledger.corrections(digest=entry.digest, user=entry.user)[:1]:
+        if old_class == label == earlier.label:  # after a double click, undo undoes both
             correction = correction._replace(before=earlier.before, moved_from=earlier.moved_from)
-    ledger.put([correction])
-    return correction, is_changed
+            ledger.delete("corrections", digest=earlier.digest, user=earlier.user, batch=earlier.batch)
+    return correction, learn_correction(ledger, model, correction, message)
 
 
 def _unlearn(
@@ -160,7 +159,7 @@ def _unlearn(
         is_changed = model.forget(correction.label, message)
         if is_changed and correction.before:
             model.learn(correction.before, message)
-    ledger.delete("corrections", digest=correction.digest, user=correction.user)
+    ledger.delete("corrections", digest=correction.digest, user=correction.user, batch=correction.batch)
     return is_changed
 
 

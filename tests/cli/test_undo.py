@@ -104,3 +104,13 @@ def test_corrections_are_learned_by_another_model_from_the_mailbox_or_from_their
     assert done.stderr.count("\n") == 1 and "was taught as spam" in done.stderr, "no sort ever saw this message"
     assert [learned_class(new, message("spam", number)) for number in (500, 501)] == ["ham", "ham"]
     assert run("relearn", "-m", new).stdout == "learned 0 of 3 corrections\n"
+
+
+def test_two_corrections_of_one_message_are_undone_one_after_the_other(person: MaildirPerson):
+    before = export_lines(person.model)
+    raw = message("spam", 900)
+    output_of("learn", "spam", "-m", person.model, stdin=raw)
+    first = export_lines(person.model)
+    output_of("learn", "ham", "-m", person.model, "--yes", stdin=raw)
+    assert "1 message forgotten" in output_of("undo", "-m", person.model) and export_lines(person.model) == first
+    assert "1 message forgotten" in output_of("undo", "-m", person.model) and export_lines(person.model) == before
