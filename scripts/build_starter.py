@@ -1,6 +1,6 @@
 """Build the starter, the small model of public mail to which a person's own messages are added.
 
-    python scripts/build_starter.py                 # writes spamnb/starter/starter.jsonl.xz
+    python scripts/build_starter.py                 # writes spamnb/store/starter.jsonl.xz
     python scripts/build_starter.py --rarest 200    # also shows the rarest tokens
     python scripts/build_starter.py --output FILE --collections spamassassin enron2
 
@@ -38,7 +38,7 @@ from spamnb.training import model_of
 
 MIN_MESSAGES = 2  # of a collection, and of a class for tokens of headers and structure
 MIN_COLLECTIONS = 2
-FILE = Path(__file__).resolve().parents[1] / "spamnb" / "starter" / "starter.jsonl.xz"
+FILE = Path(__file__).resolve().parents[1] / "spamnb" / "store" / "starter.jsonl.xz"
 DEFAULT = ("spamassassin", "enron1", "modern-spam")
 # Addresses and hosts, in the kinds that have them, and numbers.
 _PRIVATE = re.compile(r"(from|to|sender|reply-to|url):|(received|x-[a-z-]+):.*[a-z].*\.|.*\d{4}")
@@ -86,7 +86,7 @@ def make_starter(collections: Mapping[str, Sequence[Entry]], path: Path | str) -
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=FILE, help="the export  [default: in spamnb/starter/]")
+    parser.add_argument("--output", type=Path, default=FILE, help="the export  [default: in spamnb/store/]")
     parser.add_argument("--collections", nargs="+", default=DEFAULT, help=f"[default: {' '.join(DEFAULT)}]")
     parser.add_argument("--rarest", type=int, default=0, metavar="N", help="show the N rarest tokens")
     arguments = with_corpora(parser, "spamassassin")

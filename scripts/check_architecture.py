@@ -34,7 +34,6 @@ NEIGHBOURS: dict[str, set[str]] = {
         "store": "core model reader sources",
         "training": "model reader store",
         "filter": "model reader sources store",
-        "starter": "model store",
         "address_books": "store",
         "people": "address_books configuration model reader",
         "mail_result": "filter model people reader",
@@ -47,7 +46,7 @@ NEIGHBOURS: dict[str, set[str]] = {
         "mailbox": "filter ledger mail_result model people reader sources store",
         "review": "api filter ledger mail_result mailbox model reader serve sources store",
         "cli": "api configuration engines evaluation filter ledger mail_result mailbox model people reader report"
-        " review serve sources starter store training",
+        " review serve sources store training",
     }.items()
 }
 ENTRANCES = {"__init__", "__main__"}  # they re-export

@@ -119,7 +119,7 @@ def main() -> None:
             with Store.create(path, settings.as_meta()) as store:
                 write_model(store, fit(prepare(count_parallel(account.shared, settings, complain)), settings), settings)
             with Classifier.open(path) as shared:
-                before, addition = evaluate(shared, account.test), shared.store.addition()
+                before, addition = evaluate(shared, account.test), shared.store.addition(path)
             show(name, "0", [before], before)
             figures: dict[int, list[Figures]] = {number: [] for number in arguments.messages}
             for user, mail in enumerate(map(iter, users_of(account, arguments.users))):

@@ -55,6 +55,7 @@ class _Labelled(NamedTuple):
     message: ReadMessage
     classification: Classification | None  # by a model without this message; None if it is not classified yet
     taught_at: int | None = None  # seconds since 1970; None for now
+    is_lesson: bool = True  # whether a person taught it; False for a message of training
 
     @property
     def is_expected(self) -> bool:
@@ -321,6 +322,8 @@ class Classifier:
             return [unsure._replace(truncations=each) for each in truncations]
         sums = self.store.look_up(rows.tokens)
         batch = self.learner.score(model, sums, rows, with_weights=n_evidence != 0)
+        if (starter := self.store.starter) is not None:
+            batch = batch._replace(typicality=self._typicality_by(starter, rows, batch.typicality))
         calibrated = model.calibration.probabilities(batch.scores)
         probabilities = towards_prior(calibrated, totals.documents, batch.kept_shares)
         is_whole, known = ~has_unread_parts(rows.truncations), model.known_typicality
@@ -336,7 +339,7 @@ class Classifier:
             "" if name == verdict else describe_doubt(typical, share, is_whole=name == spam)
             for name, verdict, typical, share in zip(likely, verdicts, typicality.tolist(), batch.kept_shares.tolist())
         ]
-        results, wanted = [], n_evidence != 0
+        results, wanted, beside_starter = [], n_evidence != 0, self.store.count_beside_starter()
         n_doubtful = np.append(0, np.cumsum(rows.doubt))[rows.indptr]
         has_doubtful_text = (np.diff(n_doubtful) > 0).tolist()
         for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
@@ -357,9 +360,22 @@ class Classifier:
                     threshold,
                     typicality=tuple(batch.typicality[i].tolist()),
                     has_doubtful_text=has_doubtful_text[i],
+                    beside_starter=beside_starter,
                 )
             )
         return results
+
+    def _typicality_by(self, starter: Store, rows: Rows, typicality: np.ndarray) -> np.ndarray:
+        """Return how typical messages are of each class, in those of the starter by its words alone.
+
+        The few messages of one's own move the typicality of all mail from one lesson to the next, so that it could not
+        be compared with that of known mail.
+        """
+        by_starter = self.learner.score(starter.model, starter.look_up(rows.tokens), rows, with_weights=False)
+        columns = [self.store.model.totals.classes.index(name) for name in starter.model.totals.classes]
+        typicality = typicality.copy()
+        typicality[:, columns] = by_starter.typicality
+        return typicality
 
     # -- learning --------------------------------------------------------------------------------------------
 
@@ -434,6 +450,7 @@ class Classifier:
         messages: Sequence[bytes | str | ReadMessage],
         classifications: Sequence[Classification | None] = (),
         taught_at: int | None = None,
+        is_lesson: bool = True,
     ) -> list[Learned]:
         """Add messages to their classes, or move them there from other classes; many at once take less time.
 
@@ -451,6 +468,8 @@ class Classifier:
             The classification of each message by this model, if the caller has it already.
         taught_at : int or None
             The time when the messages were taught, in seconds since 1970; None for now.
+        is_lesson : bool
+            Whether a person taught the messages; False for messages of training.
 
         Returns
         -------
@@ -467,7 +486,7 @@ class Classifier:
         with self.store.writing():
             self._follow()
             triples = zip(labels, self._read_all(messages), classifications or repeat(None))
-            batch = [_without_doubt(*triple, taught_at) for triple in triples]
+            batch = [_without_doubt(*triple, taught_at)._replace(is_lesson=is_lesson) for triple in triples]
             batch = self._recall(batch) + batch
             order = _mix_classes(batch) if len(self.store.model.totals.classes) < 2 else list(range(len(batch)))
             size = len(batch)
@@ -542,16 +561,16 @@ class Classifier:
         The examples are fitted again if a weight changed. A move changes weights, because the message was forgotten.
         """
         new = []
-        for label, message, classification, _ in messages:
+        for label, message, classification, _, is_lesson in messages:
             q = self.trust(label, classification) if classification else 1.0
-            new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q))
+            new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q, is_lesson))
         examples, sums = read_examples(self.store), self._look_up([each.rows for each in new], ())
         delta = self.learner.delta(self.store.model, sums, new, examples)
         apply(self.store, delta)
         if cause := delta.last_fitted or (messages[0].message.digest if is_move else b""):
             refit = self.learner.refit(self.store.model, self._look_up([], examples), examples)
             apply(self.store, refit._replace(cause=cause))
-        for each, (label, message, _, taught_at) in zip(new, messages):
+        for each, (label, message, _, taught_at, _) in zip(new, messages):
             store_message(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
         return [each.trust for each in new]
 

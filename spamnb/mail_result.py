@@ -10,6 +10,7 @@ from spamnb import __version__
 from spamnb.errors import SpamnbError
 from spamnb.model.classification import SPAM_POINTS, Classification
 from spamnb.people import load_people
+from spamnb.shown_text import pluralize
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
@@ -84,7 +85,10 @@ def header_fields(classification: Classification) -> list[tuple[str, str]]:
     flag = [("X-Spam-Flag", "YES")] if classification.is_spam else []
     level = [("X-Spam-Level", "*" * min(int(points), _MAX_STARS))] if points >= 1 else []
     doubt = [("X-Spam-Doubt", classification.doubt)] if classification.doubt else []
-    return [*flag, *level, ("X-Spam-Status", status), *doubt, ("X-Spam-Checker-Version", f"spamnb {__version__}")]
+    n = classification.beside_starter
+    starter = [("X-Spam-Starter", f"public mail, and {pluralize(n, 'message')} of your own")] if n is not None else []
+    version = ("X-Spam-Checker-Version", f"spamnb {__version__}")
+    return [*flag, *level, ("X-Spam-Status", status), *doubt, *starter, version]
 
 
 def format_symbol(token: str) -> str:

@@ -163,6 +163,8 @@ class Settings:
         The cost of good mail with the verdict spam: 9 ("normal"), 99 ("cautious") or 1 ("strict").
     unsure_cost : float or None
         The cost of the verdict unsure. With None no message is unsure.
+    starter : bool, default=True
+        Whether a model with few messages of ham and spam adds to the starter, a small model of public mail.
 
     Raises
     ------
@@ -242,6 +244,13 @@ class Settings:
         is_optional=True,
         above=0,
         most=MAX_SETTING,
+    )
+
+    starter: bool = _setting(
+        bool,
+        True,
+        "Whether a model with few messages of ham and spam adds to the starter, a small model of public mail.",
+        models=("corrected",),
     )
 
     def __post_init__(self) -> None:
@@ -360,7 +369,7 @@ class Settings:
             )
         try:
             # Older files have settings in two dictionaries, and a setting ``prior``, which is ignored.
-            values = {**meta, **meta.get("tokens", {}), **meta.get("loss", {})}
+            values = {"starter": True, **meta, **meta.get("tokens", {}), **meta.get("loss", {})}
             if not values["model_type"]:
                 raise KeyError("model_type")
             return cls(**{name: values[name] for name in SETTINGS})
@@ -372,6 +381,7 @@ class Settings:
 
 
 SETTINGS = {each.name: Setting(each.name, each.default, **each.metadata) for each in fields(Settings)}
+MODEL_SETTINGS = tuple(name for name in SETTINGS if name != "starter")  # of a model of its own messages
 TOKEN_SETTINGS = ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")  # how messages become tokens
 COST_SETTINGS = ("strictness", "unsure_cost")  # what errors cost: they change without another training
 

@@ -114,7 +114,7 @@ def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exceptio
         raise SpamnbError(f"{path}: not changed, because it does not keep {lost}; --incomplete continues without them")
     with Store.open(path) as old, old.reading():
         assert old.shared is not None
-        meta = {**old.own.meta, **old.shared.addition()}
+        meta = {**old.own.meta, **old.shared.addition(path)}
     with atomic_replace(path, meta, force=True, catch_up=relearning.catch_up) as store:
         relearning.catch_up(store)
     return relearning.count

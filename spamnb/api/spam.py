@@ -37,7 +37,7 @@ from spamnb.model.calibration import margins
 from spamnb.model.classification import Classification
 from spamnb.model.decision import Loss
 from spamnb.reader.pdf import is_available
-from spamnb.settings import SETTINGS, Settings
+from spamnb.settings import MODEL_SETTINGS, Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
@@ -190,7 +190,7 @@ class SpamClassifier(BaseClassifier, MessageEstimator):
         set_parameters(self, locals())
 
     def _settings(self) -> Settings:
-        return self._make_settings(SETTINGS, spam=class_name(self.spam))
+        return self._make_settings(MODEL_SETTINGS, spam=class_name(self.spam))
 
     def _labelled(self, X: Messages, y: ArrayLike, classes: Sequence[Any] = ()) -> tuple[Sequence[str | bytes], Labels]:
         return check_labelled(X, y, type(self).__name__, classes)
@@ -541,6 +541,6 @@ class SpamClassifier(BaseClassifier, MessageEstimator):
         spam = parse_labels([settings.spam], classes.dtype.kind)[0]
         mail = store.model.meta.get("mail")
         parameters = {"spam": spam.item(), "mail": mail if isinstance(mail, bool) else "auto", "n_jobs": n_jobs}
-        estimator = cls(**{**settings.to_dict(), **parameters})
+        estimator = cls(**{**{name: getattr(settings, name) for name in MODEL_SETTINGS}, **parameters})
         estimator.classes_, estimator.model_ = classes, model
         return estimator

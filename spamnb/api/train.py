@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -41,10 +42,14 @@ from spamnb.sources.entries import ReadOptions, SkippedMessages
 from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
+    from spamnb.api.beside_starter import StarterVerdicts
     from spamnb.api.relearning import Relearning
     from spamnb.model.training_set import TrainingSet
 
 MAX_SOURCES = 8  # sources in a printed command, because a shell may have expanded a pattern to thousands
+# Messages of each class from which on a model of them alone is better than one that adds to the starter:
+# docs/experiments.md#the-starter
+MIN_OWN_MODEL = 20
 FEW_MESSAGES = 50  # a class with fewer messages is small: one error is more than 2 % of its messages
 
 
@@ -70,6 +75,8 @@ class TrainingReport(Report):
         Number of messages that have copies in several classes.
     sources : tuple of str, default=()
         Sources and the options to read them, as on a command line.
+    by_starter : StarterVerdicts or None
+        Verdicts of the starter alone on the training messages; None if the model does not add to the starter.
 
     Examples
     --------
@@ -88,6 +95,7 @@ class TrainingReport(Report):
     unreadable: int = 0
     conflicts: int = 0
     sources: tuple[str, ...] = ()
+    by_starter: StarterVerdicts | None = None
 
     @property
     def classes(self) -> dict[str, int]:
@@ -108,6 +116,8 @@ class TrainingReport(Report):
             Numbers of messages and tokens, ``confusion`` {class: {verdict: messages}} of the left-out messages, and the
             shares of wrong and unsure verdicts in percent. ``new_senders`` are the shares of good mail lost and unsure
             if the model has never seen its sender's domain or its mailing list; None if this cannot be measured.
+            ``by_starter`` {class: {verdict: messages}} are the verdicts of the starter alone; None for a model of its
+            own.
         """
         left_out, confusion = self.left_out, self._confusion
         names = left_out.classes if len(left_out.labels) else ()
@@ -125,6 +135,7 @@ class TrainingReport(Report):
             "wrong": 100 * wrong / messages if messages else None,
             "unsure": 100 * unsure / messages if messages else None,
             "new_senders": left_out.new_senders and left_out.new_senders._asdict(),
+            "by_starter": self.by_starter and self.by_starter.verdicts,
         }
 
     def __str__(self) -> str:
@@ -135,7 +146,9 @@ class TrainingReport(Report):
             lines.append(f"{pluralize(figures['copies'], 'duplicate')} skipped")
         if self.unreadable:
             lines.append(f"{pluralize(self.unreadable, 'message')} could not be read (see above)")
-        if len(left_out.classes) == 1:
+        if self.by_starter is not None:
+            lines += self._format_starter(self.by_starter)
+        elif len(left_out.classes) == 1:
             lines.append(f"The only class is {left_out.classes[0]!r}. Learn messages of another class, too.")
         elif left_out.classes:
             lines += [*self._format_verdicts(), *self._format_newest(), *self._format_new_senders()]
@@ -143,6 +156,17 @@ class TrainingReport(Report):
             subject = f"{pluralize(self.conflicts, 'message')} {'is' if self.conflicts == 1 else 'are'}"
             lines.append(f"{subject} in several classes. Such a message counts for the class that was read last.")
         return "\n".join(lines)
+
+    def _format_starter(self, by_starter: StarterVerdicts) -> list[str]:
+        """Return lines about the starter, and what it alone says of the training messages."""
+        lines = [
+            f"Less than {MIN_OWN_MODEL} messages of ham or of spam, so the model adds to the starter, which is public"
+            f" mail, as much as {pluralize(by_starter.weight, 'message')} of yours. The starter alone calls"
+        ]
+        for name, verdicts in by_starter.verdicts.items():
+            numbers = ", ".join(f"{n:,} {verdict}" for verdict, n in Counter(verdicts).most_common())
+            lines.append(f"  of {sum(verdicts.values()):,} {name}: {numbers}")
+        return [*lines, "Teach the model the spam that it lets through: 'spamnb learn spam', 'watch' or 'review'."]
 
     def _format_verdicts(self) -> list[str]:
         """Return lines about the verdicts of left-out messages."""
@@ -306,7 +330,7 @@ def train(
     check_flags(force=force, accept_junk=accept_junk, one_class=one_class, recursive=recursive, progress=progress)
     check_least(1, workers=workers)
     path, specs, model_settings = new_file(model), list_specs(sources), make_settings(settings)
-    options = ReadOptions(recursive, text_column, label_column)
+    options, force = ReadOptions(recursive, text_column, label_column), force or _has_no_message(path)
     check_replaceable(path, force=force)
     if not accept_junk:
         _check_junk_as_good(specs, model_settings.spam)
@@ -339,8 +363,10 @@ class Training:
 
         ``check`` is called before the model is written, and may raise SpamnbError.
         """
+        from spamnb.api.beside_starter import learn_beside_starter
         from spamnb.api.relearning import Relearning
         from spamnb.store.snapshot import atomic_replace
+        from spamnb.store.starter import addition_to_starter
         from spamnb.training import estimate, fit, prepare, write_model
 
         unreadable, settings = SkippedMessages(self.tell), self.settings
@@ -349,12 +375,18 @@ class Training:
             with_copies = self._count(unreadable, show)
             check(with_copies, relearning)
             training_set = prepare(with_copies)
-            self._check_classes(with_copies.counts.classes, training_set.counts.classes, relearning)
-            with atomic_replace(
-                self.model, settings.as_meta(), force=self.force, catch_up=relearning.catch_up
-            ) as store:
-                fitted = fit(training_set, settings)
-                write_model(store, fitted, settings)
+            adds_to_starter = self._adds_to_starter(training_set)
+            self._check_classes(
+                with_copies.counts.classes, training_set.counts.classes, relearning, self.one_class or adds_to_starter
+            )
+            meta = addition_to_starter(self.model, settings) if adds_to_starter else settings.as_meta()
+            with atomic_replace(self.model, meta, force=self.force, catch_up=relearning.catch_up) as store:
+                if adds_to_starter:
+                    left_out, by_starter = learn_beside_starter(store, training_set)
+                else:
+                    fitted, by_starter = fit(training_set, settings), None
+                    write_model(store, fitted, settings)
+                    left_out = estimate(fitted, settings)
                 store.put_meta(self._origin())
                 relearning.catch_up(store)
         for line in relearning.notes():
@@ -363,9 +395,7 @@ class Training:
             self.tell(f"all messages of class {name!r} are also in another class, and count for the class read last")
         read, conflicts = int(with_copies.counts.documents.sum()), with_copies.count_in_several_classes()
         sources = (*self.options.command_line(), *self.sources)
-        return TrainingReport(
-            self.model, settings, estimate(fitted, settings), read, unreadable.count, conflicts, sources
-        )
+        return TrainingReport(self.model, settings, left_out, read, unreadable.count, conflicts, sources, by_starter)
 
     def _count(self, unreadable: SkippedMessages, show: Callable[[int], None]) -> TrainingSet:
         from spamnb.engines.counting import count_parallel
@@ -375,7 +405,18 @@ class Training:
             mail = find_labelled_entries(self.sources, unreadable, self.options)
             return count_parallel(mail, self.settings, unreadable, show, self.workers, cluster)
 
-    def _check_classes(self, all_classes: Sequence[str], classes: tuple[str, ...], relearning: Relearning) -> None:
+    def _adds_to_starter(self, training_set: TrainingSet) -> bool:
+        """Return whether the messages are mail of which ham or spam is too little for a model of its own."""
+        from spamnb.store.starter import CLASSES, fits_starter
+
+        classes, documents = training_set.counts.classes, training_set.counts.documents
+        is_small = len(classes) < len(CLASSES) or documents.min() < MIN_OWN_MODEL
+        is_wanted = bool(classes) and is_small and not self.one_class
+        return is_wanted and fits_starter(self.settings, classes, training_set.rows)
+
+    def _check_classes(
+        self, all_classes: Sequence[str], classes: tuple[str, ...], relearning: Relearning, one_class: bool
+    ) -> None:
         """Raise SpamnbError if ``classes``, those of ``all_classes`` left without copies, are too few or similar."""
         from spamnb.training import check_classes
 
@@ -383,7 +424,7 @@ class Training:
             name = f"class {classes[0]!r}"
             raise SpamnbError(f"all messages of the other classes are in {name} too: each class needs mail of its own")
         if classes or not relearning.stored_digests():
-            check_classes(classes, self.settings, self.one_class)
+            check_classes(classes, self.settings, one_class)
 
     def _origin(self) -> dict[str, Any]:
         """Return the values of the keys in ``settings.ORIGIN``: time, sources and command of the training."""
@@ -401,6 +442,17 @@ class Training:
             "command": as_utf8(self.command),
             **({"read_options": options} if options else {}),
         }
+
+
+def _has_no_message(model: Path) -> bool:
+    """Return whether there is a model that has no message of its own, as one that only began with the starter."""
+    from spamnb.store.store import Store
+
+    try:
+        with Store.open(model) as store:
+            return not store.own.sums[:, 0].any()
+    except SpamnbError:  # no readable model; check_replaceable says so
+        return False
 
 
 def _check_junk_as_good(sources: Sequence[str], spam: str) -> None:

@@ -14,11 +14,13 @@ import click
 from spamnb.cli.options import (
     SOURCE,
     ErrorCounter,
+    begin_with_starter,
     find_messages,
     format_option,
     model_option,
     no_message_error,
     standard_output,
+    starter_option,
     tell,
     text_column_option,
     workers_option,
@@ -38,6 +40,7 @@ EX_TEMPFAIL = 75  # the exit status after which mail software tries again later 
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @text_column_option
 @model_option
+@starter_option
 @format_option("text", "json", "csv")
 @click.option(
     "--explain",
@@ -57,6 +60,7 @@ def classify_command(
     sources: tuple[str, ...],
     text_column: str | None,
     model: Path,
+    no_starter: bool,
     output_format: str,
     n_tokens: int,
     exit_code: bool,
@@ -88,7 +92,7 @@ def classify_command(
         from spamnb.model.decision import Loss
 
         out = standard_output()
-
+        begin_with_starter(model, no_starter)
         with Classifier.open(model) as classifier:
             if exit_code:
                 classifier.check_spam()

@@ -6,13 +6,22 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import ledger_option, model_option, read_standard_input, standard_output, tell
+from spamnb.cli.options import (
+    begin_with_starter,
+    ledger_option,
+    model_option,
+    read_standard_input,
+    standard_output,
+    starter_option,
+    tell,
+)
 
 
 @click.command("filter", short_help="Add X-Spam-* headers to a message.")
 @model_option
+@starter_option
 @ledger_option
-def filter_command(model: Path, ledger: Path | None) -> None:
+def filter_command(model: Path, no_starter: bool, ledger: Path | None) -> None:
     """Copy a message from standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
 
     X-Spam-Status has the verdict, the score and the tokens that decided. Spam also gets X-Spam-Flag: YES. If the
@@ -28,11 +37,11 @@ def filter_command(model: Path, ledger: Path | None) -> None:
       .Junk/
     """
     out = standard_output().buffer
-    out.write(add_headers(read_standard_input(), model, ledger))
+    out.write(add_headers(read_standard_input(), model, ledger, no_starter))
     out.flush()
 
 
-def add_headers(raw: bytes, model: Path, ledger: Path | None = None) -> bytes:
+def add_headers(raw: bytes, model: Path, ledger: Path | None = None, no_starter: bool = False) -> bytes:
     """Return the message with X-Spam-* headers, or with X-Spam-Warning if it cannot be classified."""
     from spamnb.errors import SpamnbError, describe_error, in_options, reason
     from spamnb.reader.spam_fields import replace_spam_fields
@@ -43,6 +52,7 @@ def add_headers(raw: bytes, model: Path, ledger: Path | None = None) -> bytes:
         from spamnb.filter import Classifier
         from spamnb.mail_result import classify_mail, header_fields
 
+        begin_with_starter(model, no_starter)
         with Classifier.open(model) as classifier:
             message = classifier.read(raw)
             classification = classify_mail(classifier, message)

@@ -18,6 +18,7 @@ from spamnb.cli.options import (
     find_messages,
     new_model_option,
     own_ledger_option,
+    starter_option,
     tell,
     text_column_option,
 )
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--shared", type=FilePath(), help="Make a model that adds to this model, for example to a model of many users."
 )
-@click.option("--starter", is_flag=True, help="Make a model that adds to the starter, a small model of public mail.")
+@starter_option
 @click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
@@ -51,7 +52,7 @@ def learn_command(
     yes: bool,
     new_class: bool,
     shared: Path | None,
-    starter: bool,
+    no_starter: bool,
     keep_lessons: float | None,
     text_column: str | None,
     model: Path,
@@ -68,8 +69,9 @@ def learn_command(
     A message that a person teaches is a lesson. The model file keeps lessons, compressed, so that 'train --force' and
     'upgrade' can learn them again. If they take more than --keep-lessons, the oldest are dropped.
 
-    With --shared the new model has only its own messages, and classifies by the sum of both models. With --starter the
-    other model is one of public mail, so that mail of one class, such as an inbox, is enough to begin with.
+    With --shared the new model has only its own messages, and classifies by the sum of both models. A new model of ham
+    or spam adds to the starter, a small model of public mail, so that mail of one class, such as an inbox, is enough to
+    begin with. With --no-starter, or if the first message has no header field, it does not.
 
     \b
     Example:
@@ -81,11 +83,11 @@ def learn_command(
     from spamnb.ledger.ledger import Batch, Correction
     from spamnb.ledger.writer import LedgerWriter
     from spamnb.model.trust import DOUBTFUL, SWAP_TEST_MESSAGES, looks_swapped
-    from spamnb.reader.message import digest
+    from spamnb.reader.message import digest, read_rows
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
-    from spamnb.starter import write_starter
     from spamnb.store.snapshot import create_empty
+    from spamnb.store.starter import NAME, addition_to_starter, fits_starter
     from spamnb.store.stored_messages import is_public, read_stored_limit, write_stored_limit
 
     is_file = Path(label).is_file() and not any(Path(source).exists() for source in sources)
@@ -97,26 +99,24 @@ def learn_command(
         raise SpamnbError(str(error)) from None
     unreadable = ErrorCounter()
     entries = find_messages(sources, unreadable, text_column, label)
-    if (starter or shared is not None) and model.exists():
-        option = "--starter" if starter else "--shared"
-        raise click.UsageError(f"{option} is for a new model, but {model} exists")
-    if starter and shared is not None:
-        raise click.UsageError("--starter and --shared both name the model to add to; give one of them")
+    if shared is not None and model.exists():
+        raise click.UsageError(f"--shared is for a new model, but {model} exists")
     if not model.exists():
-        if starter:
-            shared = write_starter(model.parent)
-        meta, classes, spam = Settings().as_meta(), tuple[str, ...](), Settings().spam
+        settings = Settings(starter=not no_starter)
+        meta, classes, spam = settings.as_meta(), tuple[str, ...](), settings.spam
         if shared is not None:
             with Classifier.open(shared) as classifier:
-                meta, classes = classifier.store.addition(), classifier.store.model.totals.classes
+                meta, classes = classifier.store.addition(model), classifier.store.model.totals.classes
                 spam = classifier.settings.spam
         check_known_class(label, classes, spam, new_class)
         first_entries = list(islice(entries, 1))
         if not first_entries:
             raise SpamnbError(f"{model}: no such model, and no message to make one")
-        entries = chain(first_entries, entries)
+        entries, adds_to = chain(first_entries, entries), shared
+        if shared is None and fits_starter(settings, [label], read_rows([first_entries[0].read()], settings)):
+            meta, adds_to = addition_to_starter(model, settings), model.with_name(NAME)
         create_empty(model, meta)
-        tell(f"made a new model, {model}" + (f", that adds to {shared}" if shared is not None else ""))
+        tell(f"made a new model, {model}" + (f", that adds to {adds_to}" if adds_to is not None else ""))
     with ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
         classes = classifier.store.model.totals.classes

@@ -91,6 +91,26 @@ model_option = _model()
 new_model_option = _model(callback=_make_folder)  # of commands that make a model
 
 
+starter_option = click.option(
+    "--no-starter", is_flag=True, help="Do not begin with the starter, a small model of public mail."
+)
+
+
+def begin_with_starter(model: Path, no_starter: bool) -> None:
+    """If there is no model at the default path, make one that adds to the starter."""
+    if no_starter or model != default_model() or model.exists():
+        return
+    from spamnb.store.starter import NAME, create_beside_starter
+
+    with suppress(OSError):  # the model then cannot be made, which is an error with advice
+        model.parent.mkdir(parents=True, exist_ok=True)
+    create_beside_starter(model)
+    tell(
+        f"made a new model, {escape(str(model))}, that adds to public mail, {NAME} beside it; to add your own:"
+        " 'spamnb train ham=MAILDIR', and 'spamnb learn spam' for spam that it lets through"
+    )
+
+
 models_option = click.option(
     "--models", type=FolderPath(), help="Folder with a model for each user, for at most 10,000 users."
 )

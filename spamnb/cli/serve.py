@@ -9,7 +9,15 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import is_on_command_line, ledger_option, model_option, models_option, workers_option
+from spamnb.cli.options import (
+    begin_with_starter,
+    is_on_command_line,
+    ledger_option,
+    model_option,
+    models_option,
+    starter_option,
+    workers_option,
+)
 
 PORT = click.IntRange(0, 65535)
 
@@ -37,9 +45,11 @@ def parse_octal(_context: click.Context, _parameter: click.Parameter, text: str)
 )
 @click.option("--metrics-port", type=PORT, metavar="PORT", help="Answer GET /metrics on this port of 127.0.0.1.")
 @model_option
+@starter_option
 @ledger_option
 def serve_command(
     model: Path,
+    no_starter: bool,
     host: str,
     port: int | None,
     path: Path | None,
@@ -87,6 +97,7 @@ def serve_command(
     if line := describe_old_files():
         service.log(event="configuration", warning=line)
     load_people()  # raises SpamnbError for a wrong configuration file, with which each message would fail
+    begin_with_starter(model, no_starter)
     writer = LedgerWriter(ledger, lambda line: service.log(event="ledger", error=line)) if ledger else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
     conversations = Conversations(threads, service.log, Limits(message_bytes=max_size))

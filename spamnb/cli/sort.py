@@ -24,7 +24,7 @@ from spamnb.cli.mailboxes import (
     retry,
     tell_old_files,
 )
-from spamnb.cli.options import ErrorCounter, model_option, own_ledger_option, tell
+from spamnb.cli.options import ErrorCounter, begin_with_starter, model_option, own_ledger_option, starter_option, tell
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
@@ -37,6 +37,7 @@ _MAX_FIELD = 60  # characters of a header field that are printed, because a send
 @click.command("sort", short_help="Move new spam to the junk folder.")
 @mailboxes_argument
 @model_option
+@starter_option
 @junk_option
 @click.option("--unsure", metavar="FOLDER", help="Folder for mail with the verdict 'unsure'.  [default: it stays]")
 @click.option("--all", "everything", is_flag=True, help="Also classify mail that was read or classified before.")
@@ -46,6 +47,7 @@ _MAX_FIELD = 60  # characters of a header field that are printed, because a send
 def sort_command(
     mailboxes: tuple[str, ...],
     model: Path,
+    no_starter: bool,
     junk: str | None,
     unsure: str | None,
     everything: bool,
@@ -75,6 +77,7 @@ def sort_command(
             _sort(target, filing, unreadable, everything, quiet)
         return True
 
+    begin_with_starter(model, no_starter)
     for_each(list_targets(mailboxes, model, junk, unsure), unreadable, sort)
 
 

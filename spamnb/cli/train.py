@@ -14,6 +14,7 @@ from spamnb.cli.options import (
     new_model_option,
     set_option,
     source_options,
+    starter_option,
     tell,
     workers_option,
 )
@@ -27,9 +28,12 @@ from spamnb.cli.options import (
 @click.option("--accept-junk", is_flag=True, help="Accept a folder called Junk as good mail.")
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class. 'learn' can add other classes.")
 @set_option
+@starter_option
 @workers_option
 @dask_option
-def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any], **options: Any) -> None:
+def train_command(
+    sources: tuple[str, ...], model: Path, settings: dict[str, Any], no_starter: bool, **options: Any
+) -> None:
     """Train a model on labelled mail, and estimate its errors.
 
     For the estimate, each message is classified by a model that has not learned it.
@@ -43,6 +47,9 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
       gmail:PATH        a mailbox of Google Takeout
       index:PATH        a TREC index
       FILE              a table (.csv, .tsv, .jsonl), or lines "label TAB text"
+
+    Mail of ham alone, such as an inbox, or less than 20 messages of ham or of spam makes a model that adds to the
+    starter, a small model of public mail. With --no-starter it does not.
 
     A model keeps its lessons, the messages that 'learn', 'watch', 'review' and spamc add to it. With --force, the new
     model learns the lessons of the old one again. A message that is also in a SOURCE counts once, in the class that it
@@ -58,6 +65,8 @@ def train_command(sources: tuple[str, ...], model: Path, settings: dict[str, Any
     from spamnb.mailbox.sent import find_mailboxes, read_sent_folders
     from spamnb.shown_text import escape
 
+    if no_starter:
+        settings = {**settings, "starter": False}
     report = train(sources, model, progress=True, tell=tell, command=format_command_line(), **options, **settings)
     click.echo(str(report))
     for name in find_mailboxes(sources):

@@ -82,12 +82,12 @@ def _upgrade_model(
     from spamnb.api.relearning import relearn
     from spamnb.api.train import Training
     from spamnb.errors import SpamnbError, reason
-    from spamnb.model.model import SHARED, STARTER
+    from spamnb.model.model import STARTER
     from spamnb.settings import TOKENS_VERSION, Settings
     from spamnb.shown_text import escape, pluralize
     from spamnb.sources.entries import ReadOptions
-    from spamnb.starter import write_starter
     from spamnb.store.old_models import rewrite_old_model
+    from spamnb.store.starter import write_starter
     from spamnb.store.store import Store
 
     if is_rewritten := rewrite_old_model(model):
@@ -95,18 +95,20 @@ def _upgrade_model(
     with Store.open(model) as store, store.reading():
         meta, totals = store.own.meta, store.own.totals
         shared_meta = store.shared.own.meta if store.shared is not None else None
-        has_shared, is_stale = store.shared is not None, not store.adds_up
-    if shared_meta and shared_meta.get(STARTER) and shared_meta.get("tokens_version") != TOKENS_VERSION:
-        is_stale = write_starter(Path(meta[SHARED]).parent, force=True) is not None
-    if has_shared:
+        shared_path = Path(store.shared.file) if store.shared is not None else None
+        is_stale = not store.adds_up
+    if shared_path and shared_meta and shared_meta.get("tokens_version") != TOKENS_VERSION and shared_meta.get(STARTER):
+        write_starter(shared_path, force=True)
+        is_stale = True
+    if shared_path is not None and "trained_from" not in meta:
         if is_stale:
             count = relearn(model, incomplete, lambda name, error: tell(f"{name}: {reason(error)}"))
             click.echo(f"{model}: trained again on {pluralize(count, 'lesson')} that it keeps")
         else:
             _tell_nothing(model, is_rewritten, "it has the same tokens as the model to which it adds")
         return
-    settings = Settings.from_meta(meta, str(model), any_tokens=True)
-    if meta.get("tokens_version") == TOKENS_VERSION:
+    settings = Settings.from_meta({**(shared_meta or {}), **meta}, str(model), any_tokens=True)
+    if meta.get("tokens_version") == TOKENS_VERSION and not is_stale:
         _tell_nothing(model, is_rewritten, "its tokens are of this version of spamnb")
         return
     options = ReadOptions(**read_options)
@@ -137,8 +139,9 @@ def _upgrade_model(
         if n_missing:
             tell(f"missing in the new model: {summary}")
 
+    one_class = shared_path is None  # a model that adds to the starter may add to it again
     training = Training(
-        model, paths, settings, options, tell, format_command_line(), workers, force=True, one_class=True, progress=True
+        model, paths, settings, options, tell, format_command_line(), workers, None, True, one_class, progress=True
     )
     click.echo(str(training.run(check_is_complete)))
 

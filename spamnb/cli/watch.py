@@ -23,7 +23,15 @@ from spamnb.cli.mailboxes import (
     save_recipients,
     tell_old_files,
 )
-from spamnb.cli.options import ErrorCounter, Seconds, model_option, own_ledger_option, tell
+from spamnb.cli.options import (
+    ErrorCounter,
+    Seconds,
+    begin_with_starter,
+    model_option,
+    own_ledger_option,
+    starter_option,
+    tell,
+)
 from spamnb.cli.sort import format_heading
 from spamnb.errors import describe_error, in_options
 
@@ -41,6 +49,7 @@ _LOCK_SECONDS = 5.0  # seconds to wait for another process that sorts the same m
 @click.command("watch", short_help="Learn from mail that is moved into or out of the junk folder.")
 @mailboxes_argument
 @model_option
+@starter_option
 @junk_option
 @click.option("--sort", is_flag=True, help="Also move new spam to the junk folder.")
 @click.option(
@@ -57,6 +66,7 @@ _LOCK_SECONDS = 5.0  # seconds to wait for another process that sorts the same m
 def watch_command(
     mailboxes: tuple[str, ...],
     model: Path,
+    no_starter: bool,
     junk: str | None,
     sort: bool,
     unsure: str | None,
@@ -79,6 +89,7 @@ def watch_command(
     """
     from spamnb.filter import Classifier
 
+    begin_with_starter(model, no_starter)
     targets = [target._replace(sort=target.sort or sort) for target in list_targets(mailboxes, model, junk, unsure)]
     for path in {target.model for target in targets}:
         with Classifier.open(path, writable=True) as classifier:

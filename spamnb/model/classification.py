@@ -76,6 +76,8 @@ class Classification(NamedTuple):
         What the user said of the sender, and its weight. None if the user said nothing.
     has_doubtful_text : bool
         Whether the message has words that may be hidden, and that are not shown elsewhere.
+    beside_starter : int or None
+        The number of messages of a model that adds to the starter; None for any other model.
 
     Examples
     --------
@@ -101,6 +103,7 @@ class Classification(NamedTuple):
     typicality: tuple[float, ...] = ()
     sender: Evidence | None = None
     has_doubtful_text: bool = False
+    beside_starter: int | None = None
 
     @property
     def is_spam(self) -> bool:

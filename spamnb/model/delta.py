@@ -33,11 +33,11 @@ class MessageRecord(NamedTuple):
     changes: Mapping[int, Units] = MappingProxyType({})
 
     def facts(self) -> dict[str, Any]:
-        """Return all fields but the class, for a row or a line of an export."""
+        """Return all fields but the class, for a row or a line of an export. Of training no scores are stored."""
         contribution = {name: n for name, n in self.contribution.items() if n}
         facts = {
             "bins": dict(self.bins) if self.is_lesson else None,
-            "typicality": dict(self.typicality) or None,
+            "typicality": (dict(self.typicality) or None) if self.is_lesson else None,
             "contribution": contribution or None,
             "changes": dict(self.changes) or None,
         }

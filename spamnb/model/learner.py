@@ -71,6 +71,7 @@ class NewMessage(NamedTuple):
     scores: Mapping[str, float]  # by class, in nats; empty if the model has fewer than two classes
     typicality: Mapping[str, float]  # of its class, 0 to 1; empty without ``scores``
     trust: float  # P(the label is right)
+    is_lesson: bool = True  # whether a person taught it; False for a message of training
 
 
 class LeftOut(NamedTuple):
@@ -199,7 +200,7 @@ class Learner:
         records = [
             MessageRecord(
                 each.label,
-                True,
+                each.is_lesson,
                 bins_by_class(each.scores),
                 bin_typicality(each.typicality) if each.trust >= DOUBTFUL else {},
             )

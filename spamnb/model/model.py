@@ -28,10 +28,10 @@ HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#lessons-of-a-user
 # A starter is mail of strangers, so it weighs less and less: as much as 60 / (1 + n/100) lessons beside n lessons. In
-# the curve and in known mail it counts as much as 100 lessons of each class. With these rules beside a shared model of
-# known mail, users let more spam through: docs/experiments.md#the-starter
+# the curve it counts as much as 100 lessons of each class, and in known mail as 15. With these rules beside a shared
+# model of known mail, users let more spam through: docs/experiments.md#the-starter
 STARTER = "is_starter"  # in table meta of a starter
-SHARE_HALVED, STARTER_SCORES = 100, 100
+SHARE_HALVED, STARTER_SCORES, STARTER_KNOWN = 100, 100, 15
 MIN_OWN = 5  # lessons of each class, before headers and structure count that the starter does not have
 MAX_LESSONS = 10_000  # from here on the share of the starter does not fall, so that no sum is too large
 NO_TYPICALITY = np.zeros(1 + TYPICALITY_BINS, HISTOGRAM)  # of a class
@@ -158,8 +158,8 @@ class Model:
         histogram[numbers] += weight * self.histogram
         typicality, factors = extended.typicality.copy(), np.append(1, np.full(TYPICALITY_BINS, weight))
         if shared.is_starter:
-            typicality[:, 1:] = thin(typicality[:, None, 1:], STARTER_SCORES)[:, 0]
-            typicality[:, 0], factors = STARTER_SCORES, np.ones(1 + TYPICALITY_BINS, np.int64)
+            typicality[:, 1:] = thin(typicality[:, None, 1:], STARTER_KNOWN)[:, 0]
+            typicality[:, 0], factors = STARTER_KNOWN, np.ones(1 + TYPICALITY_BINS, np.int64)
         typicality[numbers] += factors * self.typicality  # the weight makes no more messages seen
         size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
         meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}

@@ -173,6 +173,11 @@ def parse(raw: bytes) -> Message:
     return _readers.reader.parse(raw)
 
 
+def read_rows(raws: Sequence[bytes], settings: Settings) -> Rows:
+    """Return messages as rows over their own tokens."""
+    return Reader(settings).read(raws, Vocabulary()).compact()
+
+
 def read_fields(raw: bytes) -> tuple[tuple[str, str], ...]:
     """Return (name as written, decoded value) of the header fields in order; the body is not read."""
     return _readers.reader.parse(raw, FIELDS).headers

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from spamnb.reader.evidence import GROUPS
 from spamnb.reader.tokens import TokenArray, Vocabulary
 
 UNDATED = -1  # the date of a message without one
 NO_SENDER = 0
 UNLABELLED = -1
+HEADERS = GROUPS.index("headers")
 MAX_ITEMS_IN_MEMORY = 1 << 25  # a larger array is in a file: the cells of some 150,000 messages
 MESSAGES_AT_ONCE = 1 << 10  # in a block of rows: their cells fit the processor's cache
 
@@ -98,6 +100,14 @@ class Rows:
             "positions": np.arange(n),
         }
         return cls(tokens, ends - lengths, ends, ids, counts, **(defaults | columns))
+
+    @property
+    def are_mail(self) -> bool:
+        """Whether most of the messages have a header field. Other messages are texts."""
+        rows = self.packed()
+        message = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
+        has_field = np.bincount(message[rows.tokens.groups[rows.ids] == HEADERS], minlength=len(rows)) > 0
+        return bool(2 * has_field.sum() > len(rows))
 
     @classmethod
     def of(cls, messages: Sequence[Mapping[str, int]], **columns: Any) -> Rows:

@@ -85,7 +85,8 @@ class Models:
             if sum(name.endswith(SUFFIX) for name in os.listdir(self._folder)) >= MAX_MODELS:
                 raise SpamnbError(f"{self._folder}: has models of {MAX_MODELS:,} users, and no more are allowed")
             # Another process may create the file before this one.
-            create_empty(self._folder / (user + SUFFIX), self._shared.store.addition())
+            path = self._folder / (user + SUFFIX)
+            create_empty(path, self._shared.store.addition(path))
             model = self._open_user_model(user)
             assert model is not None
         return model

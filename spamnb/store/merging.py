@@ -18,7 +18,7 @@ from spamnb.store.cells import Cells
 from spamnb.store.snapshot import Snapshot
 
 # Keys of table meta that must be equal: the settings, or the shared model of users' files.
-_EQUAL_KEYS = (SHARED, *Settings().as_meta())
+_DEFAULTS = {SHARED: None, **Settings().as_meta()}
 _NO_SUM = "a model of vectors cannot be merged; train on both sources"
 
 
@@ -45,8 +45,8 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
     """Raise SpamnbError if a model has other settings than the first, or is not a sum."""
     first = models[0].meta
     for snapshot, name in zip(models, names):
-        for key in _EQUAL_KEYS:
-            if snapshot.meta.get(key) != first.get(key):
+        for key, default in _DEFAULTS.items():
+            if snapshot.meta.get(key, default) != first.get(key, default):
                 raise SpamnbError(f"{name}: its {key} differs from the {key} of {names[0]}; only equal settings add up")
         if snapshot.arrays:
             raise SpamnbError(f"{name}: {_NO_SUM}")

@@ -136,20 +136,32 @@ class Store(Database):
         if shared is None and path is not None:
             if type(path) is not str:
                 raise SpamnbError(f"{self.path}: {SHARED} in table meta is no path; name another file")
-            if not Path(path).is_file():
-                raise SpamnbError(f"{self.path}: adds to {escape(path)}, where no model is; restore that model")
-            shared, self._closes_shared = Store.open(path), True
+            shared, self._closes_shared = Store.open(self._find_shared(path)), True
         self.shared = shared
         if shared is not None and shared.shared is not None:
             raise SpamnbError(f"{self.path}: adds to {shared.path}, which adds to another model itself")
 
-    def addition(self) -> dict[str, Any]:
-        """Return the settings of a new file that adds to this shared model."""
+    def _find_shared(self, name: str) -> Path:
+        """Return the path of the shared model. A starter is named relative to this file, and made if it is missing."""
+        path = Path(self.file).parent / name
+        if not path.is_file():
+            from spamnb.store.starter import NAME, write_starter
+
+            if os.path.isabs(name) or path.name != NAME:
+                raise SpamnbError(f"{self.path}: adds to {escape(name)}, where no model is; restore that model")
+            write_starter(path)
+        return path
+
+    def addition(self, target: Path) -> dict[str, Any]:
+        """Return the settings of a new file at ``target`` that adds to this shared model."""
         with self.reading():
             if self.shared is not None:
                 raise SpamnbError(f"{self.path}: adds to {self.shared.path} itself, so nothing can be added to it")
             self._check_is_sum()
-            path = os.path.abspath(self.file).encode(errors="surrogateescape").decode(errors="backslashreplace")
+            path = os.path.abspath(self.file)
+            if self.own.is_starter:  # so that both files can be moved
+                path = os.path.relpath(path, os.path.abspath(target.parent))
+            path = path.encode(errors="surrogateescape").decode(errors="backslashreplace")
             return {SHARED: path, **{key: self.own.meta.get(key) for key in EQUAL_KEYS}}
 
     def _check_is_sum(self) -> None:
@@ -307,6 +319,16 @@ class Store(Database):
         self._change(self.own.with_class(name))
         self._rows = self._frequencies = None  # they lack the new class
         return number
+
+    @property
+    def starter(self) -> Store | None:
+        """The starter that this file adds to; None if it adds to none; inside a transaction."""
+        return self.shared if self.shared is not None and self.shared.own.is_starter else None
+
+    def count_beside_starter(self) -> int | None:
+        """Return the number of messages of this file if it adds to a starter; None if it does not."""
+        with self.reading():
+            return int(self.own.sums[:, 0].sum()) if self.starter is not None else None
 
     def count_scores(
         self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, judged: bool

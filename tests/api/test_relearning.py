@@ -27,7 +27,8 @@ TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam",
 def made(path: Path, source: Path, **chosen: Any) -> list[str]:
     """Make the model anew; return what is told."""
     told: list[str] = []
-    Training(path, [str(source)], make_settings(chosen), ReadOptions(), told.append, "x", force=True).run()
+    settings = make_settings({"starter": False} | chosen)
+    Training(path, [str(source)], settings, ReadOptions(), told.append, "x", force=True).run()
     return told
 
 

@@ -142,7 +142,7 @@ def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, m
     one_class = "in the sources: telling classes apart takes two; --one-class trains on one"
     for arguments, said in [
         ([folder], "exists already; --force replaces it"),
-        (["--force", f"ham={folder / 'ham'}"], one_class),
+        (["--force", "--no-starter", f"ham={folder / 'ham'}"], one_class),
         (["--force", tmp_path / "copies"], "all messages of the other classes are in class 'b' too"),
         (["--force", "--set", "spam=spma", folder], "spam is 'spma': no class has this name"),
         (["--force", f"hma={folder}/ham", f"spam={folder}/spam"], "are ham, spam, and not 'hma'; did you mean ham?"),
@@ -463,7 +463,7 @@ def test_output_is_utf_8_whatever_the_locale(model: Path, tmp_path: Path) -> Non
 
 def test_a_model_that_cannot_tell_spam_yet_says_why(tmp_path: Path) -> None:
     model = tmp_path / "m"
-    output_of("learn", "ham", "-m", model, stdin=message("ham", 1))
+    output_of("learn", "--no-starter", "ham", "-m", model, stdin=message("ham", 1))
     told = run("classify", "--explain", "3", "-m", model, stdin=message("ham", 2))
     assert told.stdout == "unsure\tprobability unknown\t-\n"
     assert told.stderr.startswith(f"spamnb: {model}: 'unsure' because the model has learned only class 'ham'")

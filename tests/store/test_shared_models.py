@@ -59,7 +59,7 @@ def user_of(common: Path) -> Iterator[Classifier]:
     path = common.with_name(f"{common.name}.user")
     path.unlink(missing_ok=True)
     with Store.open(common) as store:
-        create_empty(path, store.addition())
+        create_empty(path, store.addition(path))
     with Classifier.open(path, writable=True) as classifier:
         yield classifier
 
@@ -153,16 +153,16 @@ def test_what_a_user_sets_is_kept_beside_the_settings_of_the_shared_model(shared
 
 def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path: Path) -> None:
     with user_of(shared["boolean"]) as user, pytest.raises(SpamnbError, match="so nothing can be added to it"):
-        user.store.addition()
+        user.store.addition(Path("x"))
     path = tmp_path / "third"
     with pytest.raises(SpamnbError, match="which adds to another model itself"):
         Store.create(path, {"shared_model": str(shared["boolean"].with_name("boolean.user"))})
     train_file(tmp_path / "other", count_messages(mail(5)), Settings(model_type="bernoulli"))
     refused = "nothing can be added to a bernoulli model"
     with Store.open(tmp_path / "other") as common, pytest.raises(SpamnbError, match=refused):
-        common.addition()
+        common.addition(tmp_path / "user")
     with Store.open(shared["boolean"]) as common:
-        create_empty(tmp_path / "user", common.addition() | {"shared_model": str(tmp_path / "other")})
+        create_empty(tmp_path / "user", common.addition(tmp_path / "user") | {"shared_model": str(tmp_path / "other")})
     with pytest.raises(SpamnbError, match=f"other: {refused}"):
         Classifier.open(tmp_path / "user")
     (tmp_path / "other").unlink()

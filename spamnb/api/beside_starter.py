@@ -1,0 +1,60 @@
+"""Training on few messages, or on one class: a model that adds to the starter learns them one after another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from spamnb.filter import Classifier
+from spamnb.model.training_set import TrainingSet
+from spamnb.reader.read_message import ReadMessage
+from spamnb.store.store import Store
+from spamnb.training import LeaveOneOutResult
+
+MESSAGES_AT_ONCE = 1 << 8  # are classified or learned in one step, which bounds the memory
+
+
+class StarterVerdicts(NamedTuple):
+    """What the starter alone says of the training messages."""
+
+    verdicts: dict[str, dict[str, int]]  # {class: {verdict: messages}}
+    weight: int  # messages of one's own as which the starter counts after the training
+
+
+def learn_beside_starter(store: Store, training_set: TrainingSet) -> tuple[LeaveOneOutResult, StarterVerdicts]:
+    """Learn the messages in a new model that adds to the starter. They are classified by the starter alone before."""
+    rows, names = training_set.rows, training_set.counts.classes
+    classifier = Classifier(store)
+    assert store.shared is not None
+    verdicts: dict[str, Counter[str]] = {name: Counter() for name in names}
+    order = mix_classes(rows.labels)
+    parts = [order[first : first + MESSAGES_AT_ONCE] for first in range(0, len(order), MESSAGES_AT_ONCE)]
+    for part in parts:
+        for label, result in zip(rows.labels[part].tolist(), classifier.classify_rows(rows.take(part), 0)):
+            verdicts[names[label]][result.verdict] += 1
+    for part in parts:
+        messages = [ReadMessage(b"", None, rows.take(slice(i, i + 1)).compact()) for i in part.tolist()]
+        classifier.learn_all([names[label] for label in rows.labels[part].tolist()], messages, is_lesson=False)
+    store.recalibrate()
+    with store.reading():
+        n_public = int(store.shared.own.sums[:, 0].sum())
+        weight = round(n_public / store.shared.own.weigh_lessons(store.own))
+        facts = store.own.totals.classes, store.own.totals.documents, store.own.totals.vocabulary_size
+    none = np.zeros((0, len(facts[0])))
+    left_out = LeaveOneOutResult(*facts, None, np.zeros(0, np.int64), np.zeros(0, np.int64), none, none, [])
+    return left_out, StarterVerdicts({name: dict(counts) for name, counts in verdicts.items()}, weight)
+
+
+def mix_classes(labels: np.ndarray) -> np.ndarray:
+    """Return an order in which the messages of each class are spread evenly, and keep their own order.
+
+    >>> mix_classes(np.array([0, 0, 0, 0, 1, 1])).tolist()
+    [0, 4, 1, 2, 5, 3]
+    """
+    places = np.empty(len(labels))
+    for label in np.unique(labels):
+        of_class = np.flatnonzero(labels == label)
+        places[of_class] = np.arange(len(of_class)) / len(of_class)
+    return np.argsort(places, kind="stable")
