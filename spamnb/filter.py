@@ -325,7 +325,7 @@ class Classifier:
         if (starter := self.store.starter) is not None:
             batch = batch._replace(typicality=self._typicality_by(starter, rows, batch.typicality))
         calibrated = model.calibration.probabilities(batch.scores)
-        probabilities = towards_prior(calibrated, totals.documents, batch.kept_shares)
+        probabilities = towards_prior(calibrated, totals.documents, batch.evidence_shares)
         is_whole, known = ~has_unread_parts(rows.truncations), model.known_typicality
         likely, verdicts = decide(self.settings, classes, probabilities, batch.typicality, known, is_whole)
         spam_column = self.settings.spam_column(classes)
@@ -337,7 +337,9 @@ class Classifier:
         uncalibrated_rows = self.learner.uncalibrated(model, sums, rows).tolist() if uncalibrated else [()] * n
         doubt = [
             "" if name == verdict else describe_doubt(typical, share, is_whole=name == spam)
-            for name, verdict, typical, share in zip(likely, verdicts, typicality.tolist(), batch.kept_shares.tolist())
+            for name, verdict, typical, share in zip(
+                likely, verdicts, typicality.tolist(), batch.evidence_shares.tolist()
+            )
         ]
         results, wanted, beside_starter = [], n_evidence != 0, self.store.count_beside_starter()
         n_doubtful = np.append(0, np.cumsum(rows.doubt))[rows.indptr]

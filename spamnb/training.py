@@ -123,7 +123,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     column, known = settings.spam_column(classes), fitted.known_typicality()
 
     def classify(messages: LeftOut, truncations: np.ndarray) -> tuple[np.ndarray, list[str]]:
-        p = towards_prior(curves.probabilities(messages.scores), documents, messages.kept_shares)
+        p = towards_prior(curves.probabilities(messages.scores), documents, messages.evidence_shares)
         return p, decide(settings, classes, p, messages.typicality, known, ~has_unread_parts(truncations))[1]
 
     newest = None
@@ -141,10 +141,10 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
             _, verdicts = classify(by_others.take(is_tested), truncations[is_tested])
             new_senders = NewSenders.of(training_set.rows.senders[is_tested], verdicts, settings.spam)
     order, n_doubtful = np.argsort(positions), 0
-    if fitted.doubtful is not None and fitted.by_learned is not None:
+    if fitted.doubtful is not None and fitted.doubtful_scores is not None:
         positions = np.concatenate([positions, fitted.doubtful.positions])
         labels = np.concatenate([labels, fitted.doubtful.labels])
-        left_out += fitted.by_learned
+        left_out += fitted.doubtful_scores
         truncations = np.concatenate([truncations, fitted.doubtful.truncations])
         n_doubtful = len(labels) - len(order)
         order = np.append(order, len(order) + np.argsort(positions[len(order) :]))

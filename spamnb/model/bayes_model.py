@@ -20,7 +20,7 @@ from spamnb.model.delta import HardExample, Sums
 from spamnb.model.learner import BatchScores, Fit, Learner, LeftOut
 from spamnb.model.model import Model
 from spamnb.model.naive_bayes import all_absent_log_probability
-from spamnb.model.pooling import kept_shares, pooling_parameters
+from spamnb.model.pooling import evidence_shares, pooling_parameters
 from spamnb.model.priors import class_log_prior
 from spamnb.model.softmax import softmax
 from spamnb.reader.evidence import GROUPS, N_WORD_GROUPS
@@ -44,7 +44,7 @@ class NaiveBayes(Learner):
         correction = () if scale is None else (np.ascontiguousarray(sums.weights.T), scale, UNIT)
         scorer = self._scorer(self.settings.pooling, model, sums, rows, *correction)
         scores, typicality, votes, weights, corrections = scorer.score(*rows.cells, with_weights=with_weights)
-        shares = kept_shares(votes, self.settings.pooling)
+        shares = evidence_shares(votes, self.settings.pooling)
         return BatchScores(rows, scores, weights.T, typicality, shares, None if corrections is None else corrections.T)
 
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
@@ -127,7 +127,7 @@ class NaiveBayes(Learner):
 
         def score_batch(first: int) -> LeftOut:
             scores, typicality, votes, _, _ = score(rows.take(slice(first, first + BATCH_MESSAGES)).packed())
-            return LeftOut(scores, typicality, kept_shares(votes, self.settings.pooling))
+            return LeftOut(scores, typicality, evidence_shares(votes, self.settings.pooling))
 
         with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
             results = executor.map(score_batch, range(0, len(rows), BATCH_MESSAGES))

@@ -98,9 +98,9 @@ class Corrected(Learner):
         solution = _solve(trusted, scores, noise, passes)
         corrections = _correct_folds(solution, trusted.stratified_folds(folds), fold_passes)
         left_out = left_out._replace(scores=offset_scale(classes) * scores + corrections)
-        by_learned = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
+        doubtful_scores = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
         correction = solution._replace(examples=_find_examples(solution, trusted))
-        return Fit(trusted, left_out, folds, noise, doubtful, by_learned, correction=correction)
+        return Fit(trusted, left_out, folds, noise, doubtful, doubtful_scores, correction=correction)
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut | None:
         scores = self.naive_bayes.leave_one_out(others).scores

@@ -26,7 +26,7 @@ costs is greatest at a q in proportion to λ/√n. With N = NEW_KINDS, and n goo
 
     q = λN / (λN + √n)
 
-A message that was judged when it arrived and then learned counts ARRIVED times in n: it was drawn from the mail to
+A message that was classified when it arrived and then learned counts ARRIVED times in n: it was drawn from the mail to
 come, where a folder of training was chosen by somebody.
 Figures: docs/experiments.md#mail-of-a-kind-never-learned
 """
@@ -46,7 +46,7 @@ UNSURE = "unsure"
 # A larger N saves more good mail of kinds never learned, and lets more spam through:
 # docs/experiments.md#mail-of-a-kind-never-learned
 NEW_KINDS = 0.15
-ARRIVED = 3  # times that a message counts which was judged when it arrived
+ARRIVED = 3  # times that a message counts that was classified when it arrived
 TYPICALITY_BINS = 256  # of the histogram of known mail
 
 
@@ -148,10 +148,10 @@ def decide(
     sums of known mail, and ``is_whole`` (n,) are the messages that were read to their end.
     """
     loss, spam = Loss.of(settings), settings.spam_column(classes)
-    likely, is_like_spam = loss.verdicts(classes, probabilities, settings.spam), np.ones(len(probabilities), bool)
+    likely, is_typical_spam = loss.verdicts(classes, probabilities, settings.spam), np.ones(len(probabilities), bool)
     if spam is not None:
-        is_like_spam = is_typical(typicality[:, spam], known, spam, loss.cost)
-    return likely, doubt_verdicts(likely, settings.spam, is_like_spam, is_whole)
+        is_typical_spam = is_typical(typicality[:, spam], known, spam, loss.cost)
+    return likely, doubt_verdicts(likely, settings.spam, is_typical_spam, is_whole)
 
 
 def typicality_bins(typicality: ArrayLike) -> np.ndarray:

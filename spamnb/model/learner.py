@@ -32,7 +32,7 @@ class BatchScores(NamedTuple):
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``; (C, 0) if they were left out
     typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
-    kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
+    evidence_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
     correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 
     def evidence(
@@ -79,7 +79,7 @@ class LeftOut(NamedTuple):
 
     scores: np.ndarray  # (n, C) in nats; (0, C) if there is one class only
     typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
-    kept_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
+    evidence_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
 
     @classmethod
     def zeros(cls, n: int, classes: int) -> LeftOut:
@@ -125,7 +125,7 @@ class Fit(NamedTuple):
     n_folds: int | None = None  # folds that were left out in turn; None: each message was left out by itself
     noise: float = 0.0  # estimated share of wrong labels
     doubtful: Rows | None = None  # messages whose labels are not trusted, over the same tokens
-    by_learned: LeftOut | None = None  # ``doubtful`` by a model of the learned messages
+    doubtful_scores: LeftOut | None = None  # ``doubtful`` by a model of the learned messages
     newest: NewestScores | None = None
     no_newest: str = ""  # why there is no ``newest``
     correction: CorrectionFit | None = None

@@ -108,7 +108,7 @@ class Model:
         return replace(self, meta=meta, sums=sums, curves=None)
 
     def with_scores(
-        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, judged: bool
+        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, was_classified: bool
     ) -> Model:
         """Return the model with a message added to the sums of scored messages, or subtracted.
 
@@ -118,7 +118,7 @@ class Model:
         histogram, sums = self.histogram.copy(), self.typicality.copy()
         for name, bin_ in bins.items():
             histogram[self.class_ids[name], int(name != label), bin_] += sign
-        sums[self.class_ids[label], 0] += sign * (ARRIVED if judged and typicality else 1)
+        sums[self.class_ids[label], 0] += sign * (ARRIVED if was_classified and typicality else 1)
         for name, bin_ in typicality.items():
             sums[self.class_ids[name], 1 + bin_] += sign
         return replace(self, histogram=histogram, typicality=sums, curves=None)

@@ -51,7 +51,7 @@ def pooling_parameters(pooling: str) -> Pooling:
     return Pooling(pooling == "sum", INFORMATION_EXPONENT, GROUP_EXPONENT, PRIOR_WEIGHT)
 
 
-def kept_shares(votes: np.ndarray, pooling: str) -> np.ndarray:
+def evidence_shares(votes: np.ndarray, pooling: str) -> np.ndarray:
     """Return s (n,) from V: from 0 (none of the tokens is in the model) to 1. Sums keep all if they have a token."""
     if pooling == "sum":
         return np.sign(votes)

@@ -331,17 +331,17 @@ class Store(Database):
             return int(self.own.sums[:, 0].sum()) if self.starter is not None else None
 
     def count_scores(
-        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, judged: bool
+        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, was_classified: bool
     ) -> None:
         """Add a message of a class to the sums of scored messages, or subtract it.
 
-        ``bins`` and ``typicality`` are bins by class, empty for a message without a score. ``judged``: the message was
-        classified before it was learned.
+        ``bins`` and ``typicality`` are bins by class, empty for a message without a score. ``was_classified``: whether
+        the message was classified before it was learned.
         """
         with self.writing():
             for name in (label, *bins):
                 self.class_id(name)
-            self._change(self.own.with_scores(label, bins, typicality, sign, judged))
+            self._change(self.own.with_scores(label, bins, typicality, sign, was_classified))
 
     # -- tokens ----------------------------------------------------------------------------------------------
 

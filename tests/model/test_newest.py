@@ -81,9 +81,9 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
         p, known = store.model.calibration.probabilities(scores), store.model.known_typicality
     spam, loss = left_out.classes.index("spam"), Loss.of(settings)
     typicality = np.array([result.typicality[spam] for result in by_older])
-    is_like_spam = is_typical(typicality, known, spam, loss.cost)
+    is_typical_spam = is_typical(typicality, known, spam, loss.cost)
     likely = loss.verdicts(left_out.classes, p, "spam")
-    assert found.verdicts == doubt_verdicts(likely, "spam", is_like_spam, np.ones(len(p), bool))
+    assert found.verdicts == doubt_verdicts(likely, "spam", is_typical_spam, np.ones(len(p), bool))
     assert len(set(found.verdicts)) > 1
     assert model_type == "corrected" or found.verdicts != [label for label, _ in new], "not all is right"
 

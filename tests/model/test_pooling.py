@@ -18,7 +18,7 @@ from spamnb.model.pooling import (
     POOLINGS,
     PRIOR_WEIGHT,
     SUFFICIENT_VOTES,
-    kept_shares,
+    evidence_shares,
     pooling_parameters,
 )
 
@@ -213,9 +213,9 @@ def test_doubtful_tokens_never_lower_the_margin_of_spam(case: Case, data: st.Dat
 
 def test_a_share_of_the_log_odds_is_kept() -> None:
     votes = np.array([0, 1.5, 40])
-    shares = kept_shares(votes, "mean")
+    shares = evidence_shares(votes, "mean")
     np.testing.assert_allclose(shares, 1 - SUFFICIENT_VOTES**4 / (votes**4 + SUFFICIENT_VOTES**4))
-    assert kept_shares(votes, "sum").tolist() == [0, 1, 1]
+    assert evidence_shares(votes, "sum").tolist() == [0, 1, 1]
 
 
 MODEL = {
