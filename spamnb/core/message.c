@@ -157,10 +157,14 @@ static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
     message->leaves = read_leaves(reader, text);
     list_files(reader);
-    for (int attached = 0; attached < 2; attached++) /* first the other leaves, then attachments */
-        for (size_t i = 0; i < message->leaves.count; i++)
-            if (is_attached(&message->leaves.items[i]) == attached)
-                read_leaf(reader, &message->leaves.items[i]);
+    for (int rank = 0; rank < 3; rank++) { /* leaves that are shown, then attachments, then alternatives */
+        message->n_joined = message->doubtful.count;
+        for (size_t i = 0; i < message->leaves.count; i++) {
+            const struct entity *leaf = &message->leaves.items[i];
+            if (rank == (leaf->is_doubtful ? 2 : is_attached(leaf)))
+                read_leaf(reader, leaf);
+        }
+    }
 }
 
 /* Counts the tokens of the message. Doubtful text comes last, so that the bounds leave plain tokens alone. */
@@ -173,7 +177,7 @@ static void count_tokens(struct reader *reader, bool wants_doubtful) {
     if (!row_end_plain(reader->vocabulary))
         arena_fail(&reader->arena, FAILED_MEMORY);
     if (wants_doubtful)
-        add_doubtful_texts(reader, &reader->message.doubtful);
+        add_doubtful_texts(reader, &reader->message.doubtful, reader->message.n_joined);
 }
 
 enum failure read_message(struct reader *reader, span raw, unsigned wants) {

@@ -65,6 +65,7 @@ struct message {
     struct section section;
     span_list headers; /* name and decoded value of each field, alternating */
     span_list texts, doubtful; /* plain texts and doubtful texts; those of attachments are doubtful */
+    size_t n_joined; /* number of doubtful texts before those of alternatives */
     span_list files; /* name and content type of each attachment, alternating */
     span_list links, frames; /* links: URLs; frames: HTML pages in srcdoc attributes of the current page */
     bool has_doubtful_page; /* a page has doubtful text */
@@ -241,8 +242,8 @@ void add_words(struct reader *reader, const struct word_rule *rule, span text);
  * words in capitals. Words and pairs have no prefix; the other tokens have this prefix. If the prefix is empty, also
  * counts tokens for the length of lines and for the share of capitals. */
 void add_texts(struct reader *reader, const span_list *texts, span prefix);
-/* Counts the words of doubtful texts, pairs of the first words, and punctuation. */
-void add_doubtful_texts(struct reader *reader, const span_list *texts);
+/* Counts the words of doubtful texts, punctuation, and pairs of the first words in the first n_joined texts. */
+void add_doubtful_texts(struct reader *reader, const span_list *texts, size_t n_joined);
 /* Counts a host, in lower case, with its domains; or an address with its networks. */
 void add_host(struct reader *reader, span prefix, span host);
 

@@ -472,8 +472,8 @@ static void read_layout(struct layout *layout, span text) {
     }
 }
 
-/* Counts the words of texts, pairs of their first words, and punctuation. */
-static void scan_texts(struct scan *scan, const span_list *texts, span prefix) {
+/* Counts the words of texts, punctuation, and pairs of the first words in the first n_joined texts. */
+static void scan_texts(struct scan *scan, const span_list *texts, size_t n_joined, span prefix) {
     struct reader *reader = scan->reader;
     size_t words_left = MAX_WORDS, joined_left = MAX_JOINED;
     for (size_t i = 0; i < texts->count; i++) {
@@ -488,7 +488,7 @@ static void scan_texts(struct scan *scan, const span_list *texts, span prefix) {
          * (docs/experiments.md#shares-of-words). */
         size_t n_others = texts->count - i - 1;
         size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
-        size_t max_joined = joined_left - MAX_JOINED / 2 * n_others / texts->count;
+        size_t max_joined = i < n_joined ? joined_left - MAX_JOINED / 2 * (n_joined - i - 1) / n_joined : 0;
         size_t n_read = (reader->options.splits ? scan_lines : scan_words)(scan, text, max_words, max_joined);
         words_left -= n_read;
         joined_left -= n_read < max_joined ? n_read : max_joined;
@@ -499,7 +499,7 @@ static void scan_texts(struct scan *scan, const span_list *texts, span prefix) {
 void add_texts(struct reader *reader, const span_list *texts, span prefix) {
     struct scan scan = {.reader = reader, .rule = {LITERAL(""), WORD_PARTS}};
     struct layout layout = {0};
-    scan_texts(&scan, texts, prefix);
+    scan_texts(&scan, texts, texts->count, prefix);
     add_number(reader, prefix, "length:", bit_length(scan.n_words));
     add_number(reader, prefix, "caps:", bit_length(scan.n_capital_words));
     if (!is_empty(prefix))
@@ -511,6 +511,6 @@ void add_texts(struct reader *reader, const span_list *texts, span prefix) {
     add_number(reader, prefix, "capitals:", bit_length(n_capitals));
 }
 
-void add_doubtful_texts(struct reader *reader, const span_list *texts) {
-    scan_texts(&(struct scan){.reader = reader, .rule = {LITERAL(""), WORD_PARTS}}, texts, LITERAL(""));
+void add_doubtful_texts(struct reader *reader, const span_list *texts, size_t n_joined) {
+    scan_texts(&(struct scan){.reader = reader, .rule = {LITERAL(""), WORD_PARTS}}, texts, n_joined, LITERAL(""));
 }

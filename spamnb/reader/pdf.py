@@ -15,6 +15,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from io import BytesIO
@@ -29,11 +31,13 @@ MAX_CHARACTERS = 20_000  # of text in one document
 MAX_LINKS = 50  # on one page
 MAX_LINK = 2000  # characters
 MAX_ANSWER_BYTES = 1 << 25  # more than MAX_CHARACTERS and the links of MAX_PAGES can have, at 12 bytes a character
-MAX_WAIT = 10.0  # seconds: longer than MAX_SECONDS, because other programs may use the processor
-MAX_CONTENT_BYTES = 1 << 18  # of drawing commands on one page; unlike a time, a size is the same on all machines
-# Of the processor's time for one document, which grows with its size: 6 kB in four documents took 4 s. The PDFs in the
-# phishing corpus take 9 ms (median).
-MIN_SECONDS, SECONDS_PER_MEGABYTE, MAX_SECONDS = 0.1, 4.0, 1.0
+MAX_CONTENT_BYTES = 1 << 18  # of drawing commands on one page
+# Calls of Python functions that read one document. Unlike a time, this number is the same on all machines. It grows with
+# the size of the document, because 6 kB in four documents would take 4 s. PDFs of the corpora take 1,300 to 231,000
+# calls, of 0.6 microseconds.
+MIN_CALLS, CALLS_PER_BYTE, MAX_CALLS = 100_000, 4, 1_000_000
+MAX_SECONDS = 5.0  # of the processor's time for one document, if a single call takes long
+MAX_WAIT = 20.0  # seconds: longer than MAX_SECONDS, because other programs may use the processor
 MAX_MEMORY_BYTES = 1 << 29  # of address space, the interpreter's included
 
 
@@ -112,12 +116,31 @@ def end_process() -> None:
         process.end()
 
 
-class TooSlow(BaseException):
-    """A document takes more than its time."""
+class TooMuchWork(BaseException):
+    """A document takes more than its calls, or than its time."""
 
 
-def _raise_too_slow(*_: object) -> None:
-    raise TooSlow
+def _raise_too_much_work(*_: object) -> None:
+    raise TooMuchWork
+
+
+@contextmanager
+def bounded_work(calls: int) -> Iterator[None]:
+    """Raise TooMuchWork after ``calls`` calls of Python functions, or after MAX_SECONDS."""
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls -= 1
+        if calls < 0:
+            raise TooMuchWork
+
+    signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)
+    sys.settrace(count)
+    try:
+        yield
+    finally:
+        sys.settrace(None)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def answer_requests() -> None:
@@ -129,7 +152,7 @@ def answer_requests() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGPROF, _raise_too_slow)
+    signal.signal(signal.SIGPROF, _raise_too_much_work)
     logging.disable()
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while len(header := source.read(4)) == 4:
@@ -144,27 +167,24 @@ def read_pages(pypdf: Any, document: bytes) -> PdfText:
     links: list[str] = []
     is_whole, characters_left = True, MAX_CHARACTERS
     try:
-        seconds = MIN_SECONDS + SECONDS_PER_MEGABYTE * len(document) / 1e6
-        signal.setitimer(signal.ITIMER_PROF, min(seconds, MAX_SECONDS))
-        for number, page in enumerate(pypdf.PdfReader(BytesIO(document)).pages):
-            if number == MAX_PAGES or not characters_left:
-                is_whole = False
-                break
-            text = ""
-            content = page.get_contents()
-            if content is not None and len(commands := content.get_data()) > MAX_CONTENT_BYTES:
-                is_whole = False
-                content.set_data(commands[: commands.rfind(b"ET", 0, MAX_CONTENT_BYTES) + 2])  # where a text ends
-                page[pypdf.generic.NameObject("/Contents")] = content
-            if content is not None:
-                text = page.extract_text()
-            is_whole = is_whole and len(text) <= characters_left
-            texts.append(text[:characters_left])
-            characters_left -= len(texts[-1])
-            links += read_links(page)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-    except (Exception, TooSlow):  # a damaged document may raise anything
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        with bounded_work(min(MIN_CALLS + CALLS_PER_BYTE * len(document), MAX_CALLS)):
+            for number, page in enumerate(pypdf.PdfReader(BytesIO(document)).pages):
+                if number == MAX_PAGES or not characters_left:
+                    is_whole = False
+                    break
+                text = ""
+                content = page.get_contents()
+                if content is not None and len(commands := content.get_data()) > MAX_CONTENT_BYTES:
+                    is_whole = False
+                    content.set_data(commands[: commands.rfind(b"ET", 0, MAX_CONTENT_BYTES) + 2])  # where a text ends
+                    page[pypdf.generic.NameObject("/Contents")] = content
+                if content is not None:
+                    text = page.extract_text()
+                is_whole = is_whole and len(text) <= characters_left
+                texts.append(text[:characters_left])
+                characters_left -= len(texts[-1])
+                links += read_links(page)
+    except (Exception, TooMuchWork):  # a damaged document may raise anything
         is_whole = False
     return PdfText("\n".join(texts), links, is_whole)
 

@@ -259,6 +259,7 @@ def test_words_that_only_a_text_alternative_has_are_doubtful() -> None:
         }
         assert Reader().tokens(raw, doubtful=True)["good"] >= 400
     assert "good" in Reader().tokens(multipart("alternative", other, (PLAIN, "last")))
+    assert not {"good words", "seen good"} & set(Reader().tokens(raw, doubtful=True))
 
 
 def test_text_that_may_be_hidden_has_its_own_words_and_no_length() -> None:
