@@ -65,6 +65,8 @@ struct document {
     LIST(struct piece) pieces;
     span_list doubtful_texts;
     LIST(struct formatting) formatting; /* the formatting elements that no end tag has closed */
+    size_t n_breaks; /* br, hr and p elements since the last text */
+    bool is_below; /* the text from here on follows MAX_BREAKS breaks */
     bool is_lost; /* all text of the page is doubtful, because a bound was reached or a sheet is not understood */
     struct element stack[MAX_OPEN_ELEMENTS + 1]; /* open elements, the outermost first */
     size_t depth;
@@ -541,13 +543,25 @@ static void add_piece(struct document *d, struct piece piece) {
     *LIST_ADD(d->arena, &d->pieces) = piece;
 }
 
+static span resolve_references(struct document *d, span text, bool in_attribute) {
+    if (!find_byte(text, '&'))
+        return text;
+    struct writer writer = writer_open(d->arena, size_of(text));
+    put_resolved(&writer, text, in_attribute);
+    return writer_close(&writer);
+}
+
 static void add_text(struct document *d, enum piece_kind kind, span text) {
     if (is_empty(text))
         return;
-    bool is_moved = contains_cells(top_of(d)) && !shows_nothing(d->reader, text);
+    span start = strip(text);
+    bool is_blank = shows_nothing(d->reader, starts_with(start, LITERAL("&")) ? resolve_references(d, start, false) : start);
+    bool is_moved = !is_blank && contains_cells(top_of(d));
     if (!is_moved)
         reopen_formatting(d);
-    add_piece(d, (struct piece){text, is_moved ? DOUBTFUL_NODE : top_of(d)->node, kind});
+    d->is_below = d->is_below || (!is_blank && d->n_breaks >= MAX_BREAKS);
+    d->n_breaks = is_blank ? d->n_breaks : 0;
+    add_piece(d, (struct piece){text, is_moved || d->is_below ? DOUBTFUL_NODE : top_of(d)->node, kind});
 }
 
 /* Adds text that mail readers may not show, between words: an attribute or a title. */
@@ -570,14 +584,6 @@ static void add_attribute_texts(struct document *d, unsigned tag, const struct a
 /* ---- Tags ---- */
 
 static bool ends_name(uint8_t c) { return c <= '>' && (c == '>' || c == '/' || is_space(c)); }
-
-static span resolve_references(struct document *d, span text, bool in_attribute) {
-    if (!find_byte(text, '&'))
-        return text;
-    struct writer writer = writer_open(d->arena, size_of(text));
-    put_resolved(&writer, text, in_attribute);
-    return writer_close(&writer);
-}
 
 /* Reads the attributes of a tag whose name ends at this address. Returns where the tag ends; NULL if the tag has no
  * end. */
@@ -634,12 +640,40 @@ static void add_refresh(struct document *d, span value) {
     add_link(d->reader, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
 }
 
+/* Adds a page in the page. After MAX_FRAMES, it replaces the last one, so that the first ones and the last are read. */
+static void add_frame(struct document *d, span page) {
+    struct message *message = &d->reader->message;
+    if (message->frames.count == MAX_FRAMES) {
+        message->truncations |= TRUNCATED_HTML;
+        message->frames.count--;
+    }
+    *LIST_ADD(d->arena, &message->frames) = page;
+}
+
+/* Adds the page or the text in a URL such as "data:text/html,..." (RFC 2397) as a page in the page. */
+static void add_data(struct document *d, span url) {
+    span type = before_first(skip_bytes(url, 5), ','), data = skip_bytes(span_between(type.end, url.end), 1);
+    if (!starts_with_any_case(type, LITERAL("text/")) && !starts_with_any_case(type, LITERAL("image/svg")) &&
+        !starts_with_any_case(type, LITERAL("application/xhtml")))
+        return;
+    data = decode_percents(d->arena, data);
+    if (find_any_case(type, LITERAL("base64"))) {
+        struct writer writer = writer_open(d->arena, size_of(data));
+        put_base64(&writer, data);
+        data = writer_close(&writer);
+    }
+    add_frame(d, decode_text(d->reader, data, (span){0}));
+}
+
 static void add_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     for (uint32_t left = attributes->present & URL_ATTRIBUTES; left; left &= left - 1) {
         enum attribute which = (enum attribute)__builtin_ctz(left);
         bool is_link = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
+        span url = strip(attributes->values[which]);
+        if (starts_with_any_case(url, LITERAL("data:")))
+            add_data(d, url);
         if (which == A_HREF ? is_link : which != A_SRC || tag != TAG_SCRIPT)
-            add_link(d->reader, attributes->values[which]);
+            add_link(d->reader, url);
     }
     span content = value_of_attribute(attributes, A_CONTENT);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
@@ -670,20 +704,11 @@ static void read_sheet(struct document *d, const struct attributes *attributes, 
 /* Returns whether an svg or math element is open. Tags in these elements have another meaning. */
 static bool is_foreign(const struct document *d) { return d->counts[TAG_SVG] || d->counts[TAG_MATH]; }
 
-/* Adds a page in the page. After MAX_FRAMES, it replaces the last one, so that the first ones and the last are read. */
-static void add_frame(struct document *d, span page) {
-    struct message *message = &d->reader->message;
-    if (message->frames.count == MAX_FRAMES) {
-        message->truncations |= TRUNCATED_HTML;
-        message->frames.count--;
-    }
-    *LIST_ADD(d->arena, &message->frames) = page;
-}
-
 /* Handles a start tag that ends at this address. Returns the address at which reading goes on. */
 static const uint8_t *start_tag(struct document *d, unsigned tag, span name, const struct attributes *attributes,
                                 const uint8_t *at) {
     d->reader->message.tags[tag] = true;
+    d->n_breaks += tag == TAG_P || (TAGS[tag].kind == VOID && TAGS[tag].flags & ENDS_WORD);
     if (attributes->present)
         add_urls(d, tag, attributes);
     bool is_hidden_field = is_same_any_case(value_of_attribute(attributes, A_TYPE), LITERAL("hidden"));
@@ -697,8 +722,9 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
         kind = NORMAL;
     if (kind == NORMAL) {
         start_element(d, tag, name, attributes);
-        bool is_maybe_end = TAGS[tag].flags & MAY_END_WORD || (TAGS[tag].kind == VOID && attributes->present & STYLE_OR_CLASS);
-        if ((is_shown || TAGS[tag].kind != VOID) && TAGS[tag].flags & (ENDS_WORD | MAY_END_WORD))
+        bool is_maybe_end = TAGS[tag].flags & MAY_END_WORD || is_foreign(d) ||
+                            (TAGS[tag].kind == VOID && attributes->present & STYLE_OR_CLASS);
+        if ((is_shown || TAGS[tag].kind != VOID) && (is_maybe_end || TAGS[tag].flags & ENDS_WORD))
             add_piece(d, (struct piece){.node = top_of(d)->node, .kind = is_maybe_end ? MAYBE_END : END_OF_WORD});
         if (is_foreign(d) && at[-2] == '/')
             end_element(d, tag, name);
@@ -784,6 +810,16 @@ static void read_tags(struct document *d) {
     add_text(d, TEXT, span_between(at, html.end));
 }
 
+/* Adds a text that a declaration shows, with blanks for quotation marks and for "_", which style.c writes for blanks. */
+static void add_sheet_text(struct document *d, span text) {
+    struct writer writer = writer_open(d->arena, size_of(text) + 1);
+    for (; text.at < text.end; text.at++)
+        put_byte(&writer, *text.at == '_' || *text.at == '"' ? ' ' : *text.at);
+    put_byte(&writer, '\n');
+    span copy = writer_close(&writer);
+    *LIST_ADD(d->arena, &d->doubtful_texts) = copy;
+}
+
 struct html_text read_html(struct reader *reader, span html) {
     static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
     struct message *message = &reader->message;
@@ -804,6 +840,8 @@ struct html_text read_html(struct reader *reader, span html) {
     for (size_t i = 0; i < d->nodes.count; i++)
         style_of(d, (uint32_t)i);
     d->is_lost = d->is_lost || d->sheet.is_lost;
+    for (size_t i = 0; i < d->sheet.texts.count; i++)
+        add_sheet_text(d, d->sheet.texts.items[i]);
     span plain = d->is_lost ? (span){0} : write_plain(d);
     while (!is_empty(plain) && is_space(*plain.at))
         plain.at++;

@@ -5,6 +5,10 @@
  * tests/reader/hostile.py: 126 MB. */
 static const size_t MIN_ARENA = (size_t)1 << 28;
 
+enum {
+    MIN_BASE64_LINE = 40, MIN_BASE64_RUN = 80, /* bytes of base64 in a text: of its lines but the last, and of all lines */
+};
+
 /* Adds a plain or a doubtful text. If the text is too long, adds only its beginning and its end. */
 static void add_text(struct reader *reader, span text, bool is_doubtful) {
     struct message *message = &reader->message;
@@ -41,8 +45,13 @@ static bool is_attached(const struct entity *leaf) {
     return leaf->display != AS_MESSAGE && is_same(leaf->disposition, LITERAL("attachment"));
 }
 
-/* Returns the text of a leaf with folded lines joined. RFC 3676 (DelSp), calendars and vCards fold lines. */
-static span unfold(struct arena *arena, const struct entity *leaf, span text) {
+/* Returns the text of a leaf without formatting, and with folded lines joined. RFC 3676 (DelSp), calendars and vCards
+ * fold lines. */
+static span remove_formatting(struct arena *arena, const struct entity *leaf, span text) {
+    if (leaf->display == AS_ENRICHED)
+        return remove_enrichment(arena, text);
+    if (leaf->display == AS_RTF)
+        return remove_rtf(arena, text);
     if (leaf->deletes_spaces)
         return remove_all(arena, text, LITERAL(" \n"));
     if (!is_one_of(leaf->content_type, "text/calendar application/ics text/vcard text/x-vcard text/directory"))
@@ -50,25 +59,70 @@ static span unfold(struct arena *arena, const struct entity *leaf, span text) {
     return remove_all(arena, remove_all(arena, text, LITERAL("\n ")), LITERAL("\n\t"));
 }
 
+/* Returns the text after MAX_BREAKS line ends without text between them, which people may not see. */
+static span find_gap(span text) {
+    size_t n_blank = 0; /* lines without text */
+    for (span rest = text, line; next_line(&rest, &line);) {
+        bool is_blank = is_empty(line) || is_empty(strip(line));
+        if (n_blank >= MAX_BREAKS && !is_blank)
+            return span_between(line.at, text.end);
+        n_blank = is_blank ? n_blank + 1 : 0;
+    }
+    return span_of(text.end, 0);
+}
+
+static bool is_base64(span line) {
+    for (const uint8_t *at = line.at; at < line.end; at++)
+        if (!is_letter(*at) && !is_digit(*at) && !find_byte(LITERAL("+/="), *at))
+            return false;
+    return !is_empty(line);
+}
+
+/* Adds the texts that lines of a text are in base64, as doubtful texts. A program may decode them if the header of their
+ * part was damaged. */
+static void read_base64_runs(struct reader *reader, span text) {
+    span line;
+    while (!is_empty(text)) {
+        span run = span_of(text.at, 0);
+        while (next_line(&text, &line) && is_base64(line)) {
+            run.end = line.end;
+            if (size_of(line) < MIN_BASE64_LINE) /* the last line */
+                break;
+        }
+        if (size_of(run) < MIN_BASE64_RUN)
+            continue;
+        struct writer writer = writer_open(&reader->arena, size_of(run));
+        put_base64(&writer, run);
+        span octets = writer_close(&writer);
+        if (valid_utf8_size(octets) == size_of(octets) && !find_byte(octets, '\0'))
+            add_text(reader, octets, true);
+    }
+}
+
 static void read_leaf(struct reader *reader, const struct entity *leaf) {
     struct arena *arena = &reader->arena;
     if (leaf->display == AS_MESSAGE)
         read_inner_header(reader, leaf->body);
-    if (leaf->display != AS_TEXT && leaf->display != AS_REPORT && leaf->display != AS_HTML)
+    if (!is_text(leaf->display))
         return;
     span rest, octets = decode_transfer(reader, leaf->body, leaf->encoding, &rest);
     bool is_html = leaf->display == AS_HTML;
     span charset = is_html && is_empty(leaf->charset) ? needed_charset(octets) : leaf->charset;
     span text = decode_text(reader, octets, charset);
-    bool is_doubtful = leaf->is_doubtful || is_attached(leaf) || is_empty(leaf->content_type);
+    bool is_doubtful =
+        leaf->is_doubtful || is_attached(leaf) || leaf->display == AS_RTF || is_empty(leaf->content_type);
     rest = strip_any(rest, "=\n ");
     if (!is_empty(rest))
         add_text(reader, decode_text(reader, rest, LITERAL("")), true);
     if (!is_html) {
-        text = unfold(arena, leaf, convert_line_ends(arena, text));
-        add_text(reader, text, is_doubtful);
+        text = remove_formatting(arena, leaf, convert_line_ends(arena, text));
+        span below = find_gap(text);
+        add_text(reader, span_between(text.at, below.at), is_doubtful);
         if (!is_doubtful)
             find_links(reader, text);
+        if (!is_empty(below))
+            add_text(reader, below, true);
+        read_base64_runs(reader, text);
         return;
     }
     span_list *frames = &reader->message.frames;

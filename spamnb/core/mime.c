@@ -22,6 +22,7 @@ static const struct type_display {
     const char *name;
     enum display display;
 } TYPES[] = {
+    {"text/enriched", AS_ENRICHED}, {"text/richtext", AS_ENRICHED}, {"text/rtf", AS_RTF}, {"application/rtf", AS_RTF},
     {"text/html", AS_HTML}, {"text/htm", AS_HTML}, {"text/xhtml", AS_HTML}, {"html/text", AS_HTML},
     {"application/html", AS_HTML}, {"application/xhtml+xml", AS_HTML}, {"image/svg+xml", AS_HTML},
     {"message/delivery-status", AS_REPORT}, {"message/disposition-notification", AS_REPORT},
@@ -31,7 +32,7 @@ static const struct type_display {
     {"text/x-amp-html", AS_HTML},
     {"multipart/", AS_MULTIPART}, {"message/", AS_MESSAGE}, {"text/", AS_TEXT}, {".html", AS_HTML}, {".htm", AS_HTML},
     {".xhtml", AS_HTML}, {".xht", AS_HTML}, {".shtml", AS_HTML}, {".svg", AS_HTML}, {".eml", AS_MESSAGE},
-    {".txt", AS_TEXT}, {".text", AS_TEXT}, {".ics", AS_TEXT}, {".pdf", AS_PDF}, {".p7m", AS_SMIME},
+    {".txt", AS_TEXT}, {".text", AS_TEXT}, {".rtf", AS_RTF}, {".ics", AS_TEXT}, {".pdf", AS_PDF}, {".p7m", AS_SMIME},
 };
 
 static enum display display_of_type(span type) {
@@ -300,12 +301,11 @@ static void read_entity(struct walk *walk, struct entity entity) {
     }
     if (is_message)
         entity.content_type = LITERAL("message/rfc822");
-    bool is_text = entity.display == AS_TEXT || entity.display == AS_HTML || entity.display == AS_REPORT;
-    if (is_text && size > walk->read_left)
+    if (is_text(entity.display) && size > walk->read_left)
         reader->message.truncations |= TRUNCATED_PARTS;
     else if (entity.display != AS_MULTIPART) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
-        walk->read_left -= is_text ? size : 0;
+        walk->read_left -= is_text(entity.display) ? size : 0;
     }
     open_parts(walk, inner, default_type, is_alternative, entity.is_doubtful);
 }

@@ -26,8 +26,10 @@ struct section {
 
 /* How a mail reader shows a part. The documents that Python opens come last, in the order of enum ask. */
 enum display {
-    AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF
+    AS_NOTHING, AS_TEXT, AS_REPORT, AS_ENRICHED, AS_RTF, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_PDF, AS_SMIME, AS_TNEF
 };
+
+static inline bool is_text(enum display display) { return display >= AS_TEXT && display <= AS_HTML; }
 
 /* A part, with its body in its transfer encoding. The body of an inner message is the whole inner message, with its
  * header section. Stray lines of a section are a part without a content type. */
@@ -44,6 +46,7 @@ typedef LIST(struct entity) entity_list;
 enum {
     MAX_TEXT = 1 << 20, /* bytes of plain text, and of doubtful text, in one message; ordinary mail: 194,940 */
     MIN_TEXT = 1 << 12, /* bytes that are read of each text even if earlier texts have used up MAX_TEXT */
+    MAX_BREAKS = 60,    /* line ends without text between them, after which text is doubtful; ordinary mail: 59 */
     MAX_URL = 2000,     /* bytes of a URL that is shown to people; ordinary mail: 95,430, if a picture is in the URL */
     MAX_HOST = 255,     /* bytes of a host's name (RFC 1035) */
     MAX_TOKENS = 50000 - 16, /* of a message, with repetitions, because more would take seconds to learn; ordinary
@@ -198,6 +201,13 @@ span decode_transfer(struct reader *reader, span body, span encoding, span *rest
 /* Decodes bytes by the charset that the message names, which may be empty or wrong. The result is always valid
  * UTF-8. */
 span decode_text(struct reader *reader, span octets, span charset);
+
+/* ---- rich.c: text with formatting in it -> text ---- */
+
+/* Returns a text of type text/enriched without its formatting. */
+span remove_enrichment(struct arena *arena, span text);
+/* Returns a text in RTF without its formatting. */
+span remove_rtf(struct arena *arena, span text);
 
 /* ---- html.c: HTML -> plain text, and doubtful text ---- */
 

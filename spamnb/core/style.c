@@ -36,6 +36,7 @@ struct effect {
     float size, opacity;   /* size: pixels, or less than 0: a multiple of the parent's size, or 0: unset */
     uint32_t flags;
     bool is_important; /* a declaration has "!important" */
+    span text; /* a text that a declaration shows */
 };
 
 static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET, .opacity = 1};
@@ -98,7 +99,9 @@ static span simplify(struct arena *arena, span text) {
         } else if (c == '"' || c == '\'') {
             for (; text.at < text.end && *text.at != c && *text.at != '\n'; text.at++)
                 text.at += *text.at == '\\' && size_of(text) > 1;
+            put_byte(&writer, '"');
             put_quoted(&writer, span_between(begin, text.at));
+            put_byte(&writer, '"');
             text.at += text.at < text.end && *text.at == c;
         } else if (c == '\\')
             put_escaped(&writer, &text);
@@ -283,7 +286,8 @@ static bool is_near(struct colors pair) {
 /* The kinds of properties. Properties of one kind have values that are read alike. */
 enum property {
     P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_WIDTH,
-    P_SPACE, P_BORDER, P_LINE, P_WRAP, P_POSITION, P_OFFSET, P_TRANSFORM, P_SHADOW, P_HARMLESS, N_PROPERTIES
+    P_SPACE, P_BORDER, P_LINE, P_WRAP, P_POSITION, P_OFFSET, P_TRANSFORM, P_SHADOW, P_ORDER, P_TEXT,
+    P_HARMLESS, N_PROPERTIES
 };
 
 static const char *const PROPERTIES[N_PROPERTIES] = {
@@ -301,21 +305,22 @@ static const char *const PROPERTIES[N_PROPERTIES] = {
                  "margin-block-start margin-block-end",
     [P_TRANSFORM] = "transform -webkit-transform -ms-transform translate scale rotate",
     [P_SHADOW] = "box-shadow -webkit-box-shadow -moz-box-shadow",
+    [P_ORDER] = "flex-direction unicode-bidi", [P_TEXT] = "content quotes list-style list-style-type",
     /* The properties of ordinary mail that cannot hide text. */
     [P_HARMLESS] =
         "font-family font-weight font-style font-variant font-stretch text-align text-align-last "
         "text-transform text-rendering text-justify text-shadow text-decoration-line text-decoration-color text-decoration-style "
         "text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
-        "text-underline text-overflow min-width min-height float clear cursor direction unicode-bidi content quotes "
+        "text-underline text-overflow min-width min-height float clear cursor direction "
         "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break table-layout caption-side empty-cells "
         "border-color border-top-color border-bottom-color border-left-color border-right-color border-style "
         "border-top-style border-bottom-style border-left-style border-right-style border-collapse border-spacing "
         "border-radius border-top-left-radius border-top-right-radius border-bottom-left-radius "
         "border-bottom-right-radius -webkit-border-radius -moz-border-radius border-image outline-color outline-style "
         "background-repeat background-position background-position-x background-position-y background-size "
-        "background-attachment background-origin background-clip box-sizing list-style list-style-type "
+        "background-attachment background-origin background-clip box-sizing "
         "list-style-position list-style-image page-break-before page-break-after page-break-inside orphans widows "
-        "align-items align-self align-content justify-content justify-items justify-self z-index flex flex-direction flex-wrap "
+        "align-items align-self align-content justify-content justify-items justify-self z-index flex flex-wrap "
         "flex-grow flex-shrink flex-basis order gap tab-size tab-interval transition transition-duration will-change "
         "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
         "-moz-osx-font-smoothing -webkit-tap-highlight-color font-feature-settings font-variant-ligatures font-kerning",
@@ -417,6 +422,12 @@ static void add_declaration(struct effect *effect, int property, span value) {
     case P_WRAP:
         effect->flags |= is_one_of(value, "nowrap pre") ? IS_SMALL : 0;
         break;
+    case P_ORDER:
+        effect->flags |= is_one_of(value, "row column normal embed isolate plaintext initial inherit") ? 0 : MAY_HIDE;
+        break;
+    case P_TEXT:
+        effect->text = find_byte(value, '"') ? span_between(find_byte(value, '"'), value.end) : effect->text;
+        break;
     case P_DISPLAY:
         may_hide = !is_one_of(value, "block inline inline-block table inline-table table-cell table-row table-row-group "
                                      "table-caption list-item flex inline-flex inherit initial");
@@ -490,7 +501,7 @@ static span part_of_attribute(span text) {
     while (text.at < text.end && is_name_byte(*text.at))
         text.at++;
     name.end = text.at;
-    while (text.at < text.end && find_byte(LITERAL("~|^$* ="), *text.at))
+    while (text.at < text.end && find_byte(LITERAL("~|^$* =\""), *text.at))
         text.at++;
     span value = text;
     while (text.at < text.end && is_name_byte(*text.at) && *text.at != '_') /* "_" may stand for another byte */
@@ -540,6 +551,8 @@ static bool read_selector(span text, struct rule *rule) {
 static void add_rule(struct sheet *sheet, span selectors, span body) {
     struct effect effect = read_effect(copy_lower(sheet->arena, body)), *copy = NULL;
     sheet->is_lost = sheet->is_lost || find_byte(body, '{'); /* a rule in a rule */
+    if (!is_empty(effect.text))
+        *LIST_ADD(sheet->arena, &sheet->texts) = effect.text;
     if (effect.color == UNSET && effect.background == UNSET && !effect.size && effect.opacity >= 1 &&
         !(effect.flags & (uint32_t)~HAS_LINES))
         return;
@@ -723,6 +736,8 @@ static const struct effect *read_style_attribute(struct sheet *sheet, span text)
     if (!sheet->known[hash].effect || !is_same(sheet->known[hash].text, text)) {
         struct effect *effect = arena_allocate(sheet->arena, 1, sizeof *effect);
         *effect = read_effect(simplify(sheet->arena, copy_lower(sheet->arena, text)));
+        if (!is_empty(effect->text))
+            *LIST_ADD(sheet->arena, &sheet->texts) = effect->text;
         sheet->known[hash].text = text;
         sheet->known[hash].effect = effect;
     }

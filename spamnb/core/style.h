@@ -62,6 +62,7 @@ struct sheet {
         span text;
         const struct effect *effect;
     } known[64]; /* style attributes that were read, by hash, because the cells of a table repeat them */
+    span_list texts; /* texts that declarations show, in lower case */
     size_t n_rules, n_bytes, steps_left; /* n_bytes: of sheets; steps_left: until MAX_STEPS */
 };
 

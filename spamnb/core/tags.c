@@ -30,9 +30,9 @@ static const struct {
     {"details", BLOCK, NORMAL, ENDS_WORD | IS_DOUBTFUL},
     {"h1 h2 h3 h4 h5 h6", HEADING, NORMAL, ENDS_WORD},
     {"b big code em i nobr s strike strong tt u", FORMATTING, NORMAL, IS_INLINE},
-    {"abbr acronym bdo cite del dfn ins kbd label q samp span var blink ilayer layer map picture bdi data time ruby rb "
+    {"abbr acronym cite del dfn ins kbd label q samp span var blink ilayer layer map picture bdi data time ruby rb "
      "output slot", ORDINARY, NORMAL, IS_INLINE},
-    {"noscript xml rp rt rtc datalist", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
+    {"noscript xml rp rt rtc datalist bdo", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
     {"progress meter audio canvas video", ORDINARY, NORMAL, IS_INLINE | MAY_END_WORD | IS_DOUBTFUL},
     {"br hr", VOID, NORMAL, ENDS_WORD},
     {"spacer image keygen embed", VOID, NORMAL, MAY_END_WORD},

@@ -384,8 +384,36 @@ static size_t scan_lines(struct scan *scan, span text, size_t max_words, size_t 
 
 /* ---- Texts ---- */
 
+/* Returns a text with the characters between a right-to-left override (U+202E) and the end of the override, or of the
+ * line, in the order in which they are shown. */
+static span reverse_overrides(struct reader *reader, span text) {
+    const span override = LITERAL("\u202E"), end = LITERAL("\u202C");
+    if (!find(text, override))
+        return text;
+    struct writer writer = writer_open(&reader->arena, size_of(text));
+    for (const uint8_t *at; (at = find(text, override));) {
+        put_span(&writer, span_between(text.at, at));
+        text.at = at + size_of(override);
+        span run = before_first(text, '\n');
+        at = find(run, end);
+        run.end = at ? at : run.end;
+        text.at = run.end;
+        while (!is_empty(run)) {
+            span last = run;
+            do
+                last.at = --run.end;
+            while (run.end > run.at && (*last.at & 0xC0) == 0x80);
+            const uint8_t *character_end = last.end;
+            put_span(&writer, span_between(last.at, character_end));
+        }
+    }
+    put_span(&writer, text);
+    return writer_close(&writer);
+}
+
 /* Returns a text with each character that is not ASCII replaced by its FORM_WORD. */
 static span replace_by_word_forms(struct reader *reader, span text) {
+    text = reverse_overrides(reader, text);
     for (span tail = skip_ascii(text); !is_empty(tail); tail = skip_ascii(tail))
         if (character_of(reader, next_point(&tail))->flags & COMBINES) {
             text = ask(reader, ASK_COMPOSE, text, (span){0}).text;

@@ -32,9 +32,9 @@ MAX_LINKS = 50  # on one page
 MAX_LINK = 2000  # characters
 MAX_ANSWER_BYTES = 1 << 25  # more than MAX_CHARACTERS and the links of MAX_PAGES can have, at 12 bytes a character
 MAX_CONTENT_BYTES = 1 << 18  # of drawing commands on one page
-# Calls of Python functions that read one document. Unlike a time, this number is the same on all machines. It grows with
-# the size of the document, because 6 kB in four documents would take 4 s. PDFs of the corpora take 1,300 to 231,000
-# calls, of 0.6 microseconds.
+# Calls of Python functions that read one document. Unlike a time, their number is the same on all machines. It grows
+# with the size of the document, because 6 kB in four documents would take 4 s. PDFs of the corpora take 1,300 to
+# 231,000 calls, of 0.6 microseconds.
 MIN_CALLS, CALLS_PER_BYTE, MAX_CALLS = 100_000, 4, 1_000_000
 MAX_SECONDS = 5.0  # of the processor's time for one document, if a single call takes long
 MAX_WAIT = 20.0  # seconds: longer than MAX_SECONDS, because other programs may use the processor

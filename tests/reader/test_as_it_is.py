@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.reader.charsets import decode, find_codec
-from spamnb.reader.message import arrival, parse
+from spamnb.reader.message import Reader, arrival, parse
 
 REAL = Path(__file__).with_name("real")
 RIGHT = {
@@ -21,7 +21,9 @@ RIGHT = {
     "b64garbage": "yötä vaan.", "mailpile1279": "Hello list, see you tomorrow", "fb1": "café \ufffd",
     "fb_short": "Ж\ufffd", "fb_eucjp": "無料①", "zb79": "中文邮件 内容", "meioc9": "Rimborso caffè",
     "spacecolon": "xy", "ietng766": "hi", "cte_text": "Grüße aus München, schöne Feier am Samstag!",
-    "zb202": "Rechnung über",
+    "zb202": "Rechnung über", "enriched": "Now is the time <good>", "media_attrprint": "Shown visible",
+    **dict.fromkeys(("media_all", "media_important", "media_minwidth", "media_onlyscreen", "media_screen"), "Shown"),
+    "class_hidden": "Shown",
 }  # fmt: skip
 SUBJECTS = {
     "jp_subj_nec": "会議①", "raw1251": "Скидки на всё", "rawsjis": "無料プレゼント", "spacecolon": "spaced colon",
@@ -54,10 +56,13 @@ def test_what_clients_may_not_show_is_doubtful() -> None:
         ("mimekit522", "garbage"),
         ("cpy127794", "Invalid Header"),
         ("mailpile1279", "from the dev list"),
+        ("rtf", "Hello world."),
+        ("class_hidden", "poison"),
     ):
         message = parse(read(name))
         assert text in message.doubtful and text not in "".join(message.texts)
     assert parse(read("meioc9")).doubtful.strip() == "Rimborso caffè"  # the text alternative
+    assert {"svg", "text", "x"} <= set(Reader().tokens(read("svgtitle"), doubtful=True))
     assert [text.strip() for text in parse(read("mimekit522")).texts] == ["No such mailbox"]
 
 
@@ -181,3 +186,44 @@ def test_a_multipart_is_split_where_its_parts_begin() -> None:
         part = "Content-Type: text/html\n\n<b>pills"
         raw = f"Content-Type: {kind}; {value}\n\n--{boundary}\n{part}{number}\n--{boundary}--\n"
         assert parse(raw.encode()).texts == (f"pills{number}",), raw
+
+
+def typed(kind: str, text: str) -> bytes:
+    return f"Content-Type: {kind}; charset=utf-8\n\n{text}".encode()
+
+
+@given(st.text("abc <>{}\\é€\n-", max_size=40))
+def test_rtf_is_the_text_that_was_put_into_it(text: str) -> None:
+    escaped = "".join([
+        f"\\{char}" if char in "\\{}" else "\\par\n" if char == "\n" else f"\\u{ord(char)}?" if char > "~" else char
+        for char in text
+    ])  # fmt: skip
+    table = r"{\fonttbl{\f0 Arial;}}{\*\generator x {y};}\b "
+    message = parse(typed("text/rtf", "{\\rtf1\\ansi" + table + escaped + "}"))
+    assert message.doubtful == text and not "".join(message.texts)
+
+
+def test_control_words_of_rtf_with_hostile_numbers_end_nothing() -> None:
+    for text, expected in (
+        (r"{\rtf1 a\bin99999999999 b", "a"),
+        (r"\u-3 ?b\'e9\'zz}}}c", "\ufffdbé\ufffdc"),
+        ("\\", ""),
+    ):
+        assert parse(typed("text/rtf", text)).doubtful == expected
+
+
+@given(st.text("abc <>é\n", max_size=40))
+def test_enriched_text_is_read_without_its_commands(text: str) -> None:
+    page = "<color><param>red</param>" + text.replace("<", "<<") + "</color>"
+    assert "".join(parse(typed("text/enriched", page)).texts) == text
+
+
+def test_text_in_base64_in_a_text_is_doubtful() -> None:
+    words = "Your account has been suspended, please verify the password of your mailbox.\n" * 3
+    lines = base64.encodebytes(words.encode()).decode()
+    for body in (lines, f"see below\n{lines}\nregards\n"):
+        message = parse(typed("text/plain", body))
+        assert message.doubtful == words and "account" not in message.texts[0]
+    chance = random.Random(1)
+    for body in ("word\n" * 50, base64.encodebytes(chance.randbytes(3000)).decode(), "a" * 500, ""):
+        assert not parse(typed("text/plain", body)).doubtful.strip("i\xb6\ufffd")

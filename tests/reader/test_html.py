@@ -140,3 +140,44 @@ def test_pages_share_bounds_and_their_ends_are_read() -> None:
     message = read(page)
     assert message.doubtful.split() == ["first", "last"] and message.links == ("http://a.example",)
     assert message.truncations == ("html",)
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<img src='data:image/svg+xml;utf8,<svg><text>card</text></svg>'>", "card"),
+        ("<a href='data:text/html;base64,PHA+Y2FyZDwvcD4='>a</a>", "card"),
+        ("<object data='x'></object><iframe src='data:text/plain,gift%20card'></iframe>", "gift card"),
+        ("<style>p:before{content:'Gift card'}</style><p>", "gift card"),
+        ("<ul style='list-style:inside \"Gift card\"'><li></ul>", "gift card"),
+        ("<bdo dir=rtl>drac</bdo>", "drac"),
+        ("<p style='unicode-bidi:bidi-override;direction:rtl'>drac</p>", "drac"),
+        ("<p style='display:inline-flex;flex-direction:row-reverse'><i>drac</i></p>", "drac"),
+    ],
+)
+def test_text_that_a_page_shows_by_other_means_is_doubtful(page: str, text: str) -> None:
+    assert read(page).doubtful.split() == text.split()
+    assert set(text.split()).isdisjoint(shown(page).split())
+
+
+def test_pictures_in_urls_and_strings_that_are_no_text_are_not_read() -> None:
+    page = "<style>p:after{content:none} q{quotes:none} li{list-style:none}</style>"
+    assert read(page + "<img src='data:image/png;base64,Y2FyZA=='>").doubtful == ""
+
+
+def test_words_after_many_line_ends_are_doubtful() -> None:
+    for gap in ("<br>", "<p>&nbsp;</p>", "<br><hr> "):
+        assert shown("see " + gap * 20 + "above") == "see above"
+        assert shown("see " + gap * 200 + "below <b>it") == "see"
+        assert read("see " + gap * 200 + "below <b>it").doubtful.split() == ["below", "it"]
+    message = parse(b"Subject: x\n\nsee\n" + b" \n" * 200 + b"below\nit\n")
+    assert message.texts[0].split() == ["see"] and message.doubtful.split() == ["below", "it"]
+
+
+def test_overrides_of_the_direction_are_read_as_they_are_shown() -> None:
+    tokens = set(
+        Reader().tokens(
+            "Content-Type: text/plain; charset=utf-8\n\na \u202edrac t\u00e9g\u202c b \u202ewon\nc".encode()
+        )
+    )
+    assert {"card", "gét", "now", "a", "b", "c"} <= tokens

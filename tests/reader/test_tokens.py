@@ -41,7 +41,7 @@ def words(text: str) -> list[str]:
         ("vıagra KAPI kapı", "vıagra viagra kapi kapı kapi"),
         ("buy\u2800now", "buy now"),  # a blank, which is no letter of Braille
         ("V.i.a-g_r,a! U.S.A. a-b c-d-ef", "v i a g r a viagra u s a usa a b c d ef"),
-        ("\u202epills\u202c \u2067now\u2069", "pills now"),  # controls of direction
+        ("\u202esllip\u202c \u2067now\u2069", "pills now"),  # controls of direction
         ("naïve Übung", "naïve naive übung ubung"),
         ("pаypаl сredit", "paypal look-alike credit look-alike"), ("免费领取", "免费 费领 领取"),
         ("iPhone手机buy", "iphone 手机 buy"), ("สวัสดี", "สว วั ัส สด ดี"), ("無料です。今すぐ", "無料 料で です 今す すぐ"),
