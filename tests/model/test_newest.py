@@ -13,8 +13,9 @@ from mail import count_messages, mail, message, train_file
 from spamnb.filter import Classifier
 from spamnb.model import calibration
 from spamnb.model.corrected import PASSES
-from spamnb.model.decision import Loss, doubt_verdicts, is_typical
+from spamnb.model.decision import decide
 from spamnb.model.newest import NoNewest, mark_newest, select_newest
+from spamnb.model.pooling import towards_prior
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.store.store import Store
@@ -72,18 +73,19 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     older = [pair for pair in distinct if pair not in new]
     train_file(tmp_path / "older", count_messages(older), settings)
     with Classifier.open(tmp_path / "older") as classifier:
-        scores = np.empty_like(scored.scores)
-        scores[sorted(range(len(new)), key=lambda n: digest(new[n][1]))] = scored.scores
+        of_older = scored.left_out.take(np.argsort(sorted(range(len(new)), key=lambda n: digest(new[n][1]))))
         by_older = [classifier.classify(raw) for _, raw in new]
-        np.testing.assert_allclose(scores, [result.scores for result in by_older], atol=1e-9)
+        np.testing.assert_allclose(of_older.scores, [result.scores for result in by_older], atol=1e-9)
     assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]
     with Store.open(tmp_path / "all") as store:  # and calibrated as the model of all
-        p, known = store.model.calibration.probabilities(scores), store.model.known_typicality
-    spam, loss = left_out.classes.index("spam"), Loss.of(settings)
-    typicality = np.array([result.typicality[spam] for result in by_older])
-    is_typical_spam = is_typical(typicality, known, spam, loss.cost)
-    likely = loss.verdicts(left_out.classes, p, "spam")
-    assert found.verdicts == doubt_verdicts(likely, "spam", is_typical_spam, np.ones(len(p), bool))
+        model = store.model
+    p = towards_prior(
+        model.calibration.probabilities(of_older.scores), model.totals.documents, of_older.evidence_shares
+    )
+    typicality = np.array([result.typicality for result in by_older])
+    is_whole = np.ones(len(p), bool)
+    verdicts = decide(settings, left_out.classes, p, typicality, model.known_typicality, is_whole)[1]
+    assert found.verdicts == verdicts
     assert len(set(found.verdicts)) > 1
     assert model_type == "corrected" or found.verdicts != [label for label, _ in new], "not all is right"
 
@@ -98,14 +100,14 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     rows = np.searchsorted(left_out.positions, training_set.rows.positions[scored.rows])
     is_new = np.isin(np.arange(len(left_out.labels)), rows)
     expected = calibration.histogram(left_out.scores[~is_new], left_out.labels[~is_new])
-    expected += calibration.histogram(scored.scores, left_out.labels[rows])
+    expected += calibration.histogram(scored.left_out.scores, left_out.labels[rows])
     with model_of(training_set, settings) as store:
         np.testing.assert_array_equal(store.own.histogram, expected)
-    curves = calibration.fit(expected, left_out.documents)
-    np.testing.assert_array_equal(left_out.probabilities, curves.probabilities(left_out.scores))
-    errors = [
-        (scores.argmax(axis=1) != left_out.labels[rows]).sum() for scores in (scored.scores, left_out.scores[rows])
-    ]
+    p = calibration.fit(expected, left_out.documents).probabilities(left_out.scores)
+    shares = fitted.left_out.take(np.argsort(training_set.rows.positions)).evidence_shares
+    np.testing.assert_array_equal(left_out.probabilities, towards_prior(p, left_out.documents, shares))
+    both = scored.left_out.scores, left_out.scores[rows]
+    errors = [(scores.argmax(axis=1) != left_out.labels[rows]).sum() for scores in both]
     assert errors[0] > errors[1], "newer mail that was learned tells of mail that is not to come"
 
 
