@@ -164,10 +164,12 @@ def test_one_folder_of_a_mailbox_names_the_folders_that_no_source_reads(tmp_path
 def test_a_profile_of_thunderbird_is_not_a_folder_per_class(tmp_path: Path) -> None:
     write_file(tmp_path / "p/ImapMail/mail.example.org/INBOX", b"From a Thu\nSubject: in\n\n")
     write_file(tmp_path / "p/Mail/Local Folders/Junk", b"From a Thu\nSubject: junk\n\n")
+    for name in ("prefs.js", "ImapMail/mail.example.org/INBOX.msf"):
+        write_file(tmp_path / "p" / name, b"")
     with pytest.raises(SpamnbError, match=f"a profile of Thunderbird; write thunderbird:{tmp_path}/p$"):
         read(f"{tmp_path}/p")
     for path in ("p", "p/ImapMail/mail.example.org"):
-        with pytest.raises(SpamnbError, match="Thunderbird's mail and no Maildir; name the account on its server"):
+        with pytest.raises(SpamnbError, match="Thunderbird's mail, which only Thunderbird may change; name the account on its server"):
             open_mailbox(f"{tmp_path}/{path}")
     with pytest.raises(SpamnbError, match="no Maildir, because it has no cur and new"):
         open_mailbox(str(tmp_path))
