@@ -12,7 +12,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -101,7 +101,7 @@ class MailboxRecord:
     def _check_ledger(self, descriptor: int) -> None:
         """Raise SpamnbError if the file of the lock names another ledger, whose moves would look like a person's."""
         other = os.pread(descriptor, MAX_PLACE, 0)
-        if other not in (b"", self._ledger_path) and os.path.exists(other):
+        if other not in (b"", self._ledger_path) and _may_exist(other):
             name = escape(os.fsdecode(other))
             problem = (
                 f"its ledger is {name}; name it with --ledger: another would take what 'sort' moves for your moves"
@@ -265,10 +265,15 @@ class MailboxRecord:
         The caller calls `add_learned` for each message that was learned. New messages are recorded on the side where
         they are. A message on both sides, for example while a mail reader copies it, is left for the next scan.
         """
-        with suppress(FileNotFoundError):  # no run has locked the mailbox yet
+        try:
             descriptor = os.open(self.mailbox.lock_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
             with os.fdopen(descriptor):
                 self._check_ledger(descriptor)
+        except FileNotFoundError:  # no run has locked the mailbox yet
+            pass
+        except PermissionError:
+            problem = "another user sorts it, and what 'sort' moves would look like your moves; let one user do both"
+            raise SpamnbError(f"{self.mailbox.display_name}: {problem}") from None
         try:
             folders = {folder.key: folder for folder in self.mailbox.folders(fresh=True)}
         except OSError as error:  # the mailbox was removed, perhaps with its user; 'watch' goes on with other mailboxes
@@ -406,6 +411,16 @@ class MailboxRecord:
             absent = [(folder,) for folder in recorded.difference(folders)]
             for table in ("locations", "marks"):
                 self._executemany(f"DELETE FROM {table} WHERE mailbox = ? AND folder = ?", absent)  # noqa: S608 (one of these two)
+
+
+def _may_exist(path: bytes) -> bool:
+    """Return whether a file may exist: another user's cannot be seen."""
+    try:
+        return bool(os.stat(path))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
 
 
 def _side(folder: Folder) -> bool | None:
