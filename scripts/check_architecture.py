@@ -32,7 +32,7 @@ NEIGHBOURS: dict[str, set[str]] = {
         "model": "core reader sources",
         "estimators": "model",
         "store": "core model reader sources",
-        "training": "model reader store",
+        "training": "core model reader store",
         "filter": "model reader sources store",
         "address_books": "store",
         "people": "address_books configuration model reader",

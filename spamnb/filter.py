@@ -23,8 +23,8 @@ from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide, describe_doubt
 from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
-from spamnb.model.learner import NewMessage, learner_for
-from spamnb.model.pooling import towards_prior
+from spamnb.model.learner import NewMessage, learner_for, rank_evidence
+from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
 from spamnb.reader.read_message import ReadMessage
@@ -325,7 +325,8 @@ class Classifier:
         if (starter := self.store.starter) is not None:
             batch = batch._replace(typicality=self._typicality_by(starter, rows, batch.typicality))
         calibrated = model.calibration.probabilities(batch.scores)
-        probabilities = towards_prior(calibrated, totals.documents, batch.evidence_shares)
+        shares = evidence_shares(batch.votes)
+        probabilities = towards_prior(calibrated, totals.documents, shares)
         is_whole, known = ~has_unread_parts(rows.truncations), model.known_typicality
         likely, verdicts = decide(self.settings, classes, probabilities, batch.typicality, known, is_whole)
         spam_column = self.settings.spam_column(classes)
@@ -337,27 +338,25 @@ class Classifier:
         uncalibrated_rows = self.learner.uncalibrated(model, sums, rows).tolist() if uncalibrated else [()] * n
         doubt = [
             "" if name == verdict else describe_doubt(typical, share, is_whole=name == spam)
-            for name, verdict, typical, share in zip(
-                likely, verdicts, typicality.tolist(), batch.evidence_shares.tolist()
-            )
+            for name, verdict, typical, share in zip(likely, verdicts, typicality.tolist(), shares.tolist())
         ]
         results, wanted, beside_starter = [], n_evidence != 0, self.store.count_beside_starter()
         n_doubtful = np.append(0, np.cumsum(rows.doubt))[rows.indptr]
         has_doubtful_text = (np.diff(n_doubtful) > 0).tolist()
         for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
             label = int(column[i]) if of_spam else None
-            evidence, corrections = batch.evidence(i, probabilities[i], n_evidence, label) if wanted else ([], ())
+            evidence = rank_evidence(rows, batch, i, probabilities[i], n_evidence, label) if wanted else ([], ())
             results.append(
                 Classification(
                     verdicts[i],
                     dict(zip(classes, row)),
                     dict(zip(classes, uncalibrated_rows[i])),
                     odds,
-                    list(map(Evidence._make, evidence)),
+                    list(map(Evidence._make, evidence[0])),
                     batch.scores[i],
                     doubt[i],
                     truncations[i],
-                    corrections,
+                    evidence[1],
                     spam,
                     threshold,
                     typicality=tuple(batch.typicality[i].tolist()),

@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.core.score import Scores
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.model import calibration
 from spamnb.model.class_counts import inverse_index
 from spamnb.model.correction import add_first_class
 from spamnb.model.decision import decide
 from spamnb.model.delta import MessageRecord
-from spamnb.model.learner import CorrectionFit, Fit, Learner, LeftOut, NewestScores, learner_for
+from spamnb.model.learner import CorrectionFit, Fit, Learner, NewestScores, learner_for
 from spamnb.model.new_senders import NewSenders, assign_senders
 from spamnb.model.newest import NoNewest, select_newest
-from spamnb.model.pooling import towards_prior
+from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.message import has_unread_parts
 from spamnb.reader.tokens import CHUNK_TOKENS
@@ -122,8 +123,8 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     curves = calibration.fit(fitted.histogram(), documents)
     column, known = settings.spam_column(classes), fitted.known_typicality()
 
-    def classify(messages: LeftOut, truncations: np.ndarray) -> tuple[np.ndarray, list[str]]:
-        p = towards_prior(curves.probabilities(messages.scores), documents, messages.evidence_shares)
+    def classify(messages: Scores, truncations: np.ndarray) -> tuple[np.ndarray, list[str]]:
+        p = towards_prior(curves.probabilities(messages.scores), documents, evidence_shares(messages.votes))
         return p, decide(settings, classes, p, messages.typicality, known, ~has_unread_parts(truncations))[1]
 
     newest = None
@@ -140,22 +141,19 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
         if by_others is not None:
             _, verdicts = classify(by_others.take(is_tested), truncations[is_tested])
             new_senders = NewSenders.of(training_set.rows.senders[is_tested], verdicts, settings.spam)
-    order, n_doubtful = np.argsort(positions), 0
-    if fitted.doubtful is not None and fitted.doubtful_scores is not None:
-        positions = np.concatenate([positions, fitted.doubtful.positions])
-        labels = np.concatenate([labels, fitted.doubtful.labels])
-        left_out += fitted.doubtful_scores
-        truncations = np.concatenate([truncations, fitted.doubtful.truncations])
-        n_doubtful = len(labels) - len(order)
-        order = np.append(order, len(order) + np.argsort(positions[len(order) :]))
-    left_out = left_out.take(order)
+    doubtful, order = fitted.doubtful, np.argsort(positions)
+    order = np.append(order, len(order) + np.argsort(doubtful.positions))
+    positions = np.concatenate([positions, doubtful.positions])
+    labels = np.concatenate([labels, doubtful.labels])
+    truncations = np.concatenate([truncations, doubtful.truncations])
+    left_out = Scores.concat([left_out, fitted.doubtful_scores]).take(order)
     return LeaveOneOutResult(
         *facts_of_model,
         positions[order],
         labels[order],
         left_out.scores,
         *classify(left_out, truncations[order]),
-        n_doubtful,
+        len(doubtful),
         newest,
         fitted.no_newest,
         new_senders,

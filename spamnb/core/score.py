@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,9 +20,25 @@ class Scores(NamedTuple):
 
     scores: np.ndarray  # (n, C) in nats
     typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
-    votes: np.ndarray  # (n,) how much evidence the model has; 0 if it has none of the tokens
+    votes: np.ndarray  # (n,) how much evidence the model has; 0 if it has none of the tokens (model/pooling.py)
     weights: np.ndarray  # (nnz, C) of each token of each message, in nats; (0, C) if they are not wanted
-    corrections: np.ndarray | None  # as ``weights``, the part that corrects naive Bayes
+    corrections: np.ndarray  # as ``weights``, the part that corrects naive Bayes; (0, C) also without a correction
+
+    @classmethod
+    def zeros(cls, messages: int, classes: int) -> Scores:
+        """Return scores of 0 without weights."""
+        scores, typicality = np.zeros((2, messages, classes))
+        return cls(scores, typicality, np.zeros(messages), *np.zeros((2, 0, classes)))
+
+    def take(self, messages: np.ndarray) -> Scores:
+        """Return the scores of some messages, by their numbers or a mask, without weights."""
+        scores, typicality, votes = (values[messages] for values in self[:3])
+        return Scores(scores, typicality, votes, self.weights[:0], self.corrections[:0])
+
+    @classmethod
+    def concat(cls, parts: Sequence[Scores]) -> Scores:
+        """Join one or more parts."""
+        return cls(*map(np.concatenate, zip(*parts)))
 
 
 class Pooling(NamedTuple):
@@ -89,7 +106,7 @@ class ScoreModel:
             raise ValueError("the cells of a message are outside of the array")
         scores, typicality, votes = np.empty((n, classes)), np.empty((n, classes)), np.empty(n)
         weights = np.zeros((cells if with_weights else 0, classes))
-        corrections = np.zeros_like(weights) if self._model.corrections else None
+        corrections = np.zeros((len(weights) if self._model.corrections else 0, classes))
         fields = {
             "n_messages": n, "bounds": bounds_pointer, "ids": numbers("int32_t", ids, self._model.n_tokens),
             "occurrences": pointer("int64_t", occurrences, cells),
@@ -102,7 +119,7 @@ class ScoreModel:
             fields["is_doubtful"] = pointer("bool", is_doubtful, cells)
         if with_weights:
             fields["weights"] = pointer("double", weights, cells, classes)
-        if with_weights and corrections is not None:
+        if len(corrections):
             fields["correction_weights"] = pointer("double", corrections, cells, classes)
         if not lib.score_messages(self._model, ffi.new("struct score_rows *", fields)):
             raise MemoryError

@@ -17,10 +17,10 @@ from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
 from spamnb.model.class_counts import ClassCounts, ClassTotals, find_sorted
 from spamnb.model.correction import UNIT
 from spamnb.model.delta import HardExample, Sums
-from spamnb.model.learner import BatchScores, Fit, Learner, LeftOut
+from spamnb.model.learner import Fit, Learner
 from spamnb.model.model import Model
 from spamnb.model.naive_bayes import all_absent_log_probability
-from spamnb.model.pooling import evidence_shares, pooling_parameters
+from spamnb.model.pooling import pooling_parameters, sufficient
 from spamnb.model.priors import class_log_prior
 from spamnb.model.softmax import softmax
 from spamnb.reader.evidence import GROUPS, N_WORD_GROUPS
@@ -39,13 +39,16 @@ class NaiveBayes(Learner):
 
     def score(
         self, model: Model, sums: Sums, rows: Rows, scale: float | None = None, *, with_weights: bool = True
-    ) -> BatchScores:
+    ) -> Scores:
         """Score n messages. With ``scale``, a factor of naive Bayes' scores, also add the correction of the model."""
         correction = () if scale is None else (np.ascontiguousarray(sums.weights.T), scale, UNIT)
         scorer = self._scorer(self.settings.pooling, model, sums, rows, *correction)
-        scores, typicality, votes, weights, corrections = scorer.score(*rows.cells, with_weights=with_weights)
-        shares = evidence_shares(votes, self.settings.pooling)
-        return BatchScores(rows, scores, weights.T, typicality, shares, None if corrections is None else corrections.T)
+        scores = scorer.score(*rows.cells, with_weights=with_weights)
+        return self._count_votes(scores)
+
+    def _count_votes(self, scores: Scores) -> Scores:
+        """Return the scores with the votes of ``evidence_shares``: for a sum, each token is sufficient evidence."""
+        return scores._replace(votes=sufficient(scores.votes > 0)) if self.settings.pooling == "sum" else scores
 
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
         return softmax(self._scorer("sum", model, sums, rows).score(*rows.cells).scores)
@@ -63,13 +66,13 @@ class NaiveBayes(Learner):
             left_out, n_folds = self.leave_folds_out(training_set, training_set.stratified_folds(N_FOLDS)), N_FOLDS
         else:
             left_out, n_folds = self.leave_one_out(training_set), None
-        return Fit(training_set, left_out, n_folds)
+        return Fit.of(training_set, left_out, n_folds=n_folds)
 
-    def leave_one_out(self, training_set: TrainingSet) -> LeftOut:
+    def leave_one_out(self, training_set: TrainingSet) -> Scores:
         """Score each message by the model without it, in the order of the rows."""
         counts = training_set.counts
         if len(counts.classes) < 2:
-            return LeftOut.zeros(0, len(counts.classes))
+            return Scores.zeros(0, len(counts.classes))
         pooling, totals, classes = self.settings.pooling, counts.totals(), len(counts.classes)
         groups = np.where(counts.document_frequency() == 1, np.int8(-1), training_set.tokens.groups)
         log_priors = [self._log_prior(each) for each in totals.documents - np.eye(classes, dtype=np.int64)]
@@ -95,7 +98,7 @@ class NaiveBayes(Learner):
         scorer = self._model(self.settings.pooling, totals, counts, groups, intercepts)
         return scorer.score(bounds, ids, np.ones(len(ids), np.int64)).scores
 
-    def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut:
+    def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores:
         counts, totals = others.counts, others.counts.totals()
         groups = np.where(counts.document_frequency() == 0, np.int8(-1), messages.tokens.groups)
 
@@ -106,32 +109,31 @@ class NaiveBayes(Learner):
         model = self._model(self.settings.pooling, totals, self._count_table(counts), groups, intercepts)
         return self._score_messages(messages, lambda batch: model.score(*batch.cells))
 
-    def score_folds(self, fitted: Fit, fold: np.ndarray) -> LeftOut:
+    def score_folds(self, fitted: Fit, fold: np.ndarray) -> Scores:
         return self.leave_folds_out(fitted.training_set, fold)
 
-    def leave_folds_out(self, training_set: TrainingSet, fold: np.ndarray) -> LeftOut:
+    def leave_folds_out(self, training_set: TrainingSet, fold: np.ndarray) -> Scores:
         """Score each message by the messages that are not in its ``fold`` (n,). Messages of fold −1 have no score."""
         classes = len(training_set.counts.classes)
-        left_out = LeftOut.zeros(len(fold) if classes > 1 else 0, classes)
+        left_out = Scores.zeros(len(fold) if classes > 1 else 0, classes)
         if classes < 2:
             return left_out
         for f in range(fold.max(initial=-1) + 1):
             others, messages = training_set.split(fold == f)
-            for values, of_fold in zip(left_out, self.scores_by_others(others, messages)):
+            for values, of_fold in zip(left_out[:3], self.scores_by_others(others, messages)):
                 values[fold == f] = of_fold
         return left_out
 
-    def _score_messages(self, rows: Rows, score: Callable[[Rows], Scores]) -> LeftOut:
+    def _score_messages(self, rows: Rows, score: Callable[[Rows], Scores]) -> Scores:
         """Score labelled messages in threads, because C and numpy run without the GIL."""
         from concurrent.futures import ThreadPoolExecutor  # only training needs this import
 
-        def score_batch(first: int) -> LeftOut:
-            scores, typicality, votes, _, _ = score(rows.take(slice(first, first + BATCH_MESSAGES)).packed())
-            return LeftOut(scores, typicality, evidence_shares(votes, self.settings.pooling))
+        def score_batch(first: int) -> Scores:
+            return score(rows.take(slice(first, first + BATCH_MESSAGES)).packed())
 
         with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
             results = executor.map(score_batch, range(0, len(rows), BATCH_MESSAGES))
-            return LeftOut(*map(np.concatenate, zip(LeftOut.zeros(0, len(rows.classes)), *results)))
+            return self._count_votes(Scores.concat([Scores.zeros(0, len(rows.classes)), *results]))
 
     def _count_table(self, counts: ClassCounts) -> np.ndarray:
         """Return counts by token and class, (V, C): of occurrences in a multinomial model, of messages in the others.

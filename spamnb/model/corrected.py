@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.core.score import Scores
 from spamnb.model.bayes_model import NaiveBayes
 from spamnb.model.calibration import label_trust
 from spamnb.model.class_counts import find_sorted
@@ -35,7 +36,7 @@ from spamnb.model.correction import (
 )
 from spamnb.model.delta import Delta, HardExample, Lesson, Sums
 from spamnb.model.hard_examples import MAX_NEWEST, is_sampled, sample_size
-from spamnb.model.learner import BatchScores, CorrectionFit, Fit, Learner, LeftOut, NewMessage
+from spamnb.model.learner import CorrectionFit, Fit, Learner, NewMessage
 from spamnb.model.model import Model
 from spamnb.model.trust import DOUBTFUL
 from spamnb.reader.rows import Rows
@@ -81,11 +82,11 @@ class Corrected(Learner):
         left_out = self.naive_bayes.leave_one_out(training_set)
         scores = left_out.scores
         if not len(scores):  # there is only one class
-            return Fit(training_set, left_out)
+            return Fit.of(training_set, left_out)
         labels, classes = training_set.rows.labels, scores.shape[1]
         trusts, noise = label_trust(offset_scale(classes) * scores, labels)
         trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
-        if doubtful is not None:
+        if len(doubtful):
             is_trusted = trusts >= DOUBTFUL
             scores = np.empty_like(scores)
             scores[is_trusted] = self.naive_bayes.leave_one_out(trusted).scores
@@ -98,11 +99,13 @@ class Corrected(Learner):
         solution = _solve(trusted, scores, noise, passes)
         corrections = _correct_folds(solution, trusted.stratified_folds(folds), fold_passes)
         left_out = left_out._replace(scores=offset_scale(classes) * scores + corrections)
-        doubtful_scores = None if doubtful is None else self._corrected_scores(solution, trusted, doubtful)
+        doubtful_scores = Scores.zeros(0, classes)
+        if len(doubtful):
+            doubtful_scores = self._corrected_scores(solution, trusted, doubtful)
         correction = solution._replace(examples=_find_examples(solution, trusted))
-        return Fit(trusted, left_out, folds, noise, doubtful, doubtful_scores, correction=correction)
+        return Fit(trusted, left_out, doubtful, doubtful_scores, folds, noise, correction=correction)
 
-    def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut | None:
+    def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores | None:
         scores = self.naive_bayes.leave_one_out(others).scores
         if not len(scores):
             return self.naive_bayes.scores_by_others(others, messages)
@@ -110,7 +113,7 @@ class Corrected(Learner):
         _, noise = label_trust(offset_scale(scores.shape[1]) * scores, others.rows.labels)
         return self._corrected_scores(_solve(others, scores, noise, passes), others, messages)
 
-    def score_folds(self, fitted: Fit, fold: np.ndarray) -> LeftOut | None:
+    def score_folds(self, fitted: Fit, fold: np.ndarray) -> Scores | None:
         if fitted.correction is None:
             return None
         left_out = self.naive_bayes.leave_folds_out(fitted.training_set, fold)
@@ -118,7 +121,7 @@ class Corrected(Learner):
         corrections = _correct_folds(fitted.correction, fold, (PASSES if classes == 2 else MANY_PASSES)[2])
         return left_out._replace(scores=offset_scale(classes) * left_out.scores + corrections)
 
-    def _corrected_scores(self, solution: CorrectionFit, others: TrainingSet, messages: Rows) -> LeftOut:
+    def _corrected_scores(self, solution: CorrectionFit, others: TrainingSet, messages: Rows) -> Scores:
         """Score ``messages`` by a model of ``others``, whose correction is ``solution``."""
         left_out = self.naive_bayes.scores_by_others(others, messages)
         problem = _make_problem(messages, offset_scale(left_out.scores.shape[1]) * left_out.scores)
@@ -126,7 +129,7 @@ class Corrected(Learner):
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 
-    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> BatchScores:
+    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
         return self.naive_bayes.score(model, sums, rows, offset_scale(len(sums.classes)), with_weights=with_weights)
 
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
@@ -214,7 +217,7 @@ def _select_trusted(model: Model, messages: Sequence[NewMessage]) -> list[int]:
     return [i for i, each in enumerate(messages) if {*each.scores} == classes and each.trust >= DOUBTFUL]
 
 
-def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple[TrainingSet, Rows | None]:
+def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple[TrainingSet, Rows]:
     """Return the trusted and the doubtful messages, where ``is_doubtful`` (n,) is a mask.
 
     All messages count as trusted if too few messages of a class are trusted (``MIN_TRUSTED_SHARE``).
@@ -222,7 +225,7 @@ def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple
     labels = training_set.rows.labels
     trusted = np.bincount(labels[~is_doubtful], minlength=len(training_set.counts.classes))
     if not is_doubtful.any() or (trusted < MIN_TRUSTED_SHARE * training_set.counts.documents).any():
-        return training_set, None
+        return training_set, training_set.rows.take(slice(0, 0))
     return training_set.split(is_doubtful)
 
 

@@ -8,21 +8,21 @@ weighted sum of the vectors of its tokens. The model file has the vectors of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.core.score import Scores
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model import gaussian
 from spamnb.model.class_counts import find_sorted
 from spamnb.model.delta import Lesson, MessageRecord, Sums
 from spamnb.model.embeddings import embed, fit_embedding
 from spamnb.model.gaussian import Gaussians, QuadraticForm
-from spamnb.model.learner import BatchScores, Fit, Learner, LeftOut
+from spamnb.model.learner import Fit, Learner
 from spamnb.model.model import DENSE_CLASSES, Model
 from spamnb.model.moments import Moments, name_arrays, read_moments
-from spamnb.model.pooling import row_sums
+from spamnb.model.pooling import sufficient
 from spamnb.model.priors import class_log_prior
 from spamnb.model.softmax import softmax
 from spamnb.reader.rows import Rows
@@ -62,32 +62,34 @@ class EmbeddedModel(Learner):
                 others = whole.plus(Moments.of(x[inside], y[inside], len(classes), diagonal), -1)
                 scores[inside] = self._fit_classes(others, classes).joint(x[inside])
         meta = {DENSE_CLASSES: list(classes)}
-        has_evidence = np.sign(matrix @ vectors.any(axis=1).astype(float))
-        left_out = LeftOut(scores, softmax(scores), has_evidence)
-        return Fit(training_set, left_out, N_FOLDS, arrays=name_arrays(whole), vectors=vectors, meta=meta)
+        votes = sufficient(matrix @ vectors.any(axis=1).astype(float) > 0)
+        left_out = Scores.zeros(*scores.shape)._replace(scores=scores, typicality=softmax(scores), votes=votes)
+        parameters = {"arrays": name_arrays(whole), "vectors": vectors, "meta": meta}
+        return Fit.of(training_set, left_out, n_folds=N_FOLDS, **parameters)
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 
-    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> BatchScores:
+    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
         form, order = self._read_form(model)
-        model_rows, vectors = _select_vectors(rows, sums.vectors)
-        width = form.linear.shape[1]
-        if len(vectors) and vectors.shape[1] != width:
+        width, cells = form.linear.shape[1], _find_cells(rows, sums.vectors)
+        if any(map(len, cells)) and sums.vectors.shape[1] != width:
             raise Damaged(f"a vector in table tokens that does not have {width} numbers")
-        vectors, weights = vectors.reshape(-1, width), np.zeros((len(order), len(model_rows.ids)))
-        for start, stop in pairwise(model_rows.indptr.tolist()):
-            x, factors = embed(vectors[model_rows.ids[start:stop]], model_rows.counts[start:stop])
+        scores, weights = np.tile(form.constant[order], (len(rows), 1)), np.zeros((len(rows.ids), len(order)))
+        vectors = sums.vectors.reshape(-1, width)
+        for i, own in enumerate(cells):
+            x, factors = embed(vectors[rows.ids[own]], rows.counts[own])
             # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. The weight of token j is s_j v_jᵀ(Qx + l): of the product
             # of two tokens in xᵀQx each token gets half, as in a Shapley value.
             gradient = (form.linear + form.quadratic @ x)[order]
-            weights[:, start:stop] = gradient @ (factors[:, None] * vectors[model_rows.ids[start:stop]]).T
-        scores = row_sums(weights, model_rows.indptr).T + form.constant[order]
-        has_evidence = np.sign(np.diff(model_rows.indptr)).astype(float)
-        return BatchScores(model_rows, scores, weights, softmax(scores), has_evidence)
+            weights[own] = (factors[:, None] * vectors[rows.ids[own]]) @ gradient.T
+            scores[i] += weights[own].sum(axis=0)
+        votes = sufficient(np.array([len(own) > 0 for own in cells], bool))
+        return Scores(scores, softmax(scores), votes, weights, weights[:0])
 
     def lesson(self, digest: bytes, rows: Rows, record: MessageRecord, sums: Sums) -> Lesson:
-        model_rows, vectors = _select_vectors(rows, sums.vectors[find_sorted(sums.hashes, rows.tokens.hashes)])
-        return Lesson(digest, rows, record, embed(vectors[model_rows.ids], model_rows.counts)[0])
+        vectors = sums.vectors[find_sorted(sums.hashes, rows.tokens.hashes)]
+        (own,) = _find_cells(rows, vectors)
+        return Lesson(digest, rows, record, embed(vectors[rows.ids[own]], rows.counts[own])[0])
 
     def _read_form(self, model: Model) -> tuple[QuadraticForm, list[int]]:
         """Return the quadratic form of the scores, and for each class of the model its row in the form's arrays."""
@@ -117,9 +119,14 @@ class EmbeddedModel(Learner):
         return Gaussians(class_log_prior(scatter.documents), scatter.mean, *covariances)
 
 
-def _select_vectors(rows: Rows, vectors: np.ndarray) -> tuple[Rows, np.ndarray]:
-    """Return packed rows over the k tokens that have a vector, ascending, and the vectors (k, d)."""
-    tokens = list(rows.tokens)
-    # Sorted, because the rounding of a sum depends on its order, and forgetting must subtract the same sum exactly.
-    positions = np.array(sorted(np.flatnonzero(vectors.any(axis=1)).tolist(), key=tokens.__getitem__), np.intp)
-    return rows.select(positions).sorted(), vectors[positions]
+def _find_cells(rows: Rows, vectors: np.ndarray) -> list[np.ndarray]:
+    """Return for each message its plain cells whose tokens have a vector, ascending by token.
+
+    ``vectors`` (k, d) are those of the tokens, 0 without one. The order matters because the rounding of a sum depends
+    on it, and forgetting must subtract the same sum exactly.
+    """
+    tokens, is_used = list(rows.tokens), np.any(vectors, axis=1)[rows.ids] & ~rows.doubt
+    rank = np.empty(len(tokens), np.int64)
+    rank[sorted(range(len(tokens)), key=tokens.__getitem__)] = np.arange(len(tokens))
+    cells = [np.arange(begin, end) for begin, end in zip(rows.begins.tolist(), rows.ends.tolist())]
+    return [own[np.argsort(rank[rows.ids[own]])] for own in (own[is_used[own]] for own in cells)]

@@ -7,10 +7,11 @@ delta.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from spamnb.core.score import Scores
 from spamnb.model.calibration import bins_by_class, histogram
 from spamnb.model.decision import bin_typicality, sum_typicality
 from spamnb.model.delta import Delta, HardExample, Lesson, MessageRecord, Sums
@@ -25,34 +26,23 @@ if TYPE_CHECKING:  # these imports would slow down the classification of one mes
     from spamnb.model.training_set import TrainingSet
 
 
-class BatchScores(NamedTuple):
-    """Scores of n messages, and the weight of each token in each message."""
+def rank_evidence(
+    rows: Rows, scores: Scores, row: int, p: np.ndarray, limit: int | None, label: int | None = None
+) -> tuple[list[tuple[str, float]], tuple[float, ...]]:
+    """Return (token, weight) pairs of one message, the heaviest first, and the correction's part of each weight.
 
-    rows: Rows
-    scores: np.ndarray  # (n, C), before calibration
-    weights: np.ndarray  # (C, nnz) of each cell of ``rows``; (C, 0) if they were left out
-    typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
-    evidence_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
-    correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
-
-    def evidence(
-        self, row: int, p: np.ndarray, limit: int | None, label: int | None = None
-    ) -> tuple[list[tuple[str, float]], tuple[float, ...]]:
-        """Return (token, weight) pairs of one message, the heaviest first, and the correction's part of each weight.
-
-        A weight is the difference between class ``label`` and the likeliest other class by the probabilities ``p``
-        (C,). None for ``label`` is the likeliest class, and None for ``limit`` returns all pairs. Models without a
-        correction return no parts.
-        """
-        cells = slice(self.rows.begins[row], self.rows.ends[row])
-        weights = _subtract_rival(self.weights[:, cells], p, label)
-        heaviest = np.argsort(-np.abs(weights), kind="stable")[:limit]
-        heaviest = heaviest[weights[heaviest] != 0]
-        tokens = self.rows.tokens.take(self.rows.ids[cells][heaviest])
-        evidence = list(zip(tokens, weights[heaviest].tolist()))
-        if self.correction is None:
-            return evidence, ()
-        return evidence, tuple(_subtract_rival(self.correction[:, cells], p, label)[heaviest].tolist())
+    ``scores`` are of packed ``rows``, with weights. A weight is the difference between class ``label`` and the
+    likeliest other class by the probabilities ``p`` (C,). None for ``label`` is the likeliest class, and None for
+    ``limit`` returns all pairs. Models without a correction return no parts.
+    """
+    cells = slice(rows.begins[row], rows.ends[row])
+    weights = _subtract_rival(scores.weights[cells].T, p, label)
+    heaviest = np.argsort(-np.abs(weights), kind="stable")[:limit]
+    heaviest = heaviest[weights[heaviest] != 0]
+    evidence = list(zip(rows.tokens.take(rows.ids[cells][heaviest]), weights[heaviest].tolist()))
+    if not len(scores.corrections):
+        return evidence, ()
+    return evidence, tuple(_subtract_rival(scores.corrections[cells].T, p, label)[heaviest].tolist())
 
 
 def _subtract_rival(weights: np.ndarray, p: np.ndarray, label: int | None) -> np.ndarray:
@@ -74,27 +64,6 @@ class NewMessage(NamedTuple):
     is_lesson: bool = True  # whether a person taught it; False for a message of training
 
 
-class LeftOut(NamedTuple):
-    """Messages that were scored by a model without them."""
-
-    scores: np.ndarray  # (n, C) in nats; (0, C) if there is one class only
-    typicality: np.ndarray  # (n, C) how typical each message is of each class, 0 to 1 (model/decision.py)
-    evidence_shares: np.ndarray  # (n,) how much of the calibrated log-odds ``towards_prior`` keeps (model/pooling.py)
-
-    @classmethod
-    def zeros(cls, n: int, classes: int) -> LeftOut:
-        """Return n messages whose scores are still to be written."""
-        return cls(np.zeros((n, classes)), np.zeros((n, classes)), np.zeros(n))
-
-    def __add__(self, other: LeftOut) -> LeftOut:  # type: ignore[override]
-        """Return these messages and then the others."""
-        return LeftOut(*map(np.concatenate, zip(self, other)))
-
-    def take(self, messages: np.ndarray) -> LeftOut:
-        """Return some of the messages, by their numbers or a mask."""
-        return LeftOut(*(values[messages] for values in self))
-
-
 class CorrectionFit(NamedTuple):
     """The fitted correction of naive Bayes, in units of ``model.correction.UNIT``, of all classes but the first."""
 
@@ -111,7 +80,7 @@ class NewestScores(NamedTuple):
 
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     rows: np.ndarray  # (m,) numbers of these messages among those of the training set
-    left_out: LeftOut
+    left_out: Scores
 
 
 class Fit(NamedTuple):
@@ -121,17 +90,23 @@ class Fit(NamedTuple):
     """
 
     training_set: TrainingSet  # the messages that are learned
-    left_out: LeftOut  # the messages, each by a model without it; empty if there is one class only
+    left_out: Scores  # the messages, each by a model without it; of none if there is one class only
+    doubtful: Rows  # messages whose labels are not trusted, over the same tokens
+    doubtful_scores: Scores  # ``doubtful`` by a model of the learned messages
     n_folds: int | None = None  # folds that were left out in turn; None: each message was left out by itself
     noise: float = 0.0  # estimated share of wrong labels
-    doubtful: Rows | None = None  # messages whose labels are not trusted, over the same tokens
-    doubtful_scores: LeftOut | None = None  # ``doubtful`` by a model of the learned messages
     newest: NewestScores | None = None
     no_newest: str = ""  # why there is no ``newest``
     correction: CorrectionFit | None = None
     arrays: Mapping[str, np.ndarray] = {}  # parameters that are not sums per token, by their names in the model file
     vectors: np.ndarray | None = None  # (V, d) the vector of each token
     meta: Mapping[str, object] = {}
+
+    @classmethod
+    def of(cls, training_set: TrainingSet, left_out: Scores, **others: Any) -> Fit:
+        """Return a fit that trusts all labels."""
+        nobody = training_set.rows.take(slice(0, 0))
+        return cls(training_set, left_out, nobody, Scores.zeros(0, left_out.scores.shape[1]), **others)
 
     @property
     def labels(self) -> np.ndarray:
@@ -166,14 +141,14 @@ class Learner:
         """Fit the model to a training set, and score each message by a model without it."""
         raise NotImplementedError
 
-    def scores_by_others(self, others: TrainingSet, messages: Rows) -> LeftOut | None:
+    def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores | None:
         """Score ``messages`` by a model of ``others``, which have the same list of tokens.
 
         Return None if this model needs another training.
         """
         return None
 
-    def score_folds(self, fitted: Fit, fold: np.ndarray) -> LeftOut | None:
+    def score_folds(self, fitted: Fit, fold: np.ndarray) -> Scores | None:
         """Score each training message by the model without the messages of its ``fold`` (n,).
 
         Messages of fold −1 are in all of these models, and have no meaningful score. Return None if this model needs
@@ -181,10 +156,10 @@ class Learner:
         """
         return None
 
-    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> BatchScores:
+    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
         """Score packed rows of n messages by a model that has a class. ``sums`` are those of ``rows.tokens``.
 
-        ``with_weights=False`` may leave out the weights, which only evidence needs.
+        ``with_weights=False`` may leave out the weights, which only ``rank_evidence`` needs.
         """
         raise NotImplementedError
 

@@ -37,25 +37,20 @@ PRIOR_WEIGHT = 2.5  # added to the votes, so that a short message gets a less ex
 SUFFICIENT_VOTES = 1.5
 
 
-def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """Return the sums (…, n) of the ragged rows of ``values`` (…, nnz). The sum of an empty row is 0."""
-    out = np.zeros((*values.shape[:-1], len(indptr) - 1))
-    nonempty = np.flatnonzero(np.diff(indptr))
-    if len(nonempty):
-        out[..., nonempty] = np.add.reduceat(values, indptr[nonempty], axis=-1)
-    return out
-
-
 def pooling_parameters(pooling: str) -> Pooling:
     """Return the parameters of the loops, which are in C, ``core/score.c``, and run without the GIL."""
     return Pooling(pooling == "sum", INFORMATION_EXPONENT, GROUP_EXPONENT, PRIOR_WEIGHT)
 
 
-def evidence_shares(votes: np.ndarray, pooling: str) -> np.ndarray:
-    """Return s (n,) from V: from 0 (none of the tokens is in the model) to 1. Sums keep all if they have a token."""
-    if pooling == "sum":
-        return np.sign(votes)
-    return votes**4 / (votes**4 + SUFFICIENT_VOTES**4)
+def sufficient(has_evidence: np.ndarray) -> np.ndarray:
+    """Return the votes (n,) of models that keep all log-odds of a message with any evidence."""
+    return np.where(has_evidence, np.inf, 0.0)
+
+
+def evidence_shares(votes: np.ndarray) -> np.ndarray:
+    """Return s (n,) from V: from 0 (the model has no evidence) to 1."""
+    with np.errstate(divide="ignore"):
+        return 1 / (1 + (SUFFICIENT_VOTES / votes) ** 4)
 
 
 def towards_prior(probabilities: np.ndarray, documents: np.ndarray, shares: np.ndarray) -> np.ndarray:

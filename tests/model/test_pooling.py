@@ -20,6 +20,7 @@ from spamnb.model.pooling import (
     SUFFICIENT_VOTES,
     evidence_shares,
     pooling_parameters,
+    sufficient,
 )
 
 TOKENS, N_GROUPS, N_WORD_GROUPS = 12, 3, 2
@@ -153,7 +154,7 @@ def test_scores_are_their_formulas_by_a_model_of_the_other_messages(case: Case, 
         assert votes[i] == pytest.approx(expected_votes, abs=1e-9)
         cells = slice(begin, begin := begin + len(message.ids))
         np.testing.assert_allclose(weights[cells].sum(axis=0), expected, atol=1e-9)
-        if corrections is not None:
+        if len(corrections):
             np.testing.assert_allclose(corrections[cells].sum(axis=0), correction, atol=1e-9)
 
 
@@ -213,9 +214,9 @@ def test_doubtful_tokens_never_lower_the_margin_of_spam(case: Case, data: st.Dat
 
 def test_a_share_of_the_log_odds_is_kept() -> None:
     votes = np.array([0, 1.5, 40])
-    shares = evidence_shares(votes, "mean")
+    shares = evidence_shares(votes)
     np.testing.assert_allclose(shares, 1 - SUFFICIENT_VOTES**4 / (votes**4 + SUFFICIENT_VOTES**4))
-    assert evidence_shares(votes, "sum").tolist() == [0, 1, 1]
+    assert evidence_shares(sufficient(votes > 0)).tolist() == [0, 1, 1]
 
 
 MODEL = {

@@ -37,7 +37,6 @@ def wrongly_filed(right: Labelled, share: float) -> tuple[Labelled, set[int]]:
 def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders: dict[str, str], share: float) -> None:
     mail, wrong = wrongly_filed(make_variations(folders, EACH), share)
     found = Corrected(Settings()).fit(prepare(count_messages(mail)))
-    assert found.doubtful is not None
     doubtful = set(found.doubtful.positions.tolist())
     assert len(doubtful & wrong) >= 0.7 * len(wrong) and len(doubtful - wrong) <= 0.02 * len(mail)
     assert found.noise == pytest.approx(share, abs=0.06)
@@ -51,7 +50,7 @@ def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders:
 @pytest.mark.parametrize("folders", [MAIL, NEWS])
 def test_of_right_labels_every_message_is_learned(folders: dict[str, str]) -> None:
     found = Corrected(Settings()).fit(prepare(count_messages(make_variations(folders, EACH))))
-    assert found.doubtful is None and found.noise < 0.002
+    assert not len(found.doubtful) and found.noise < 0.002
 
 
 def test_where_too_few_of_a_class_are_trusted_all_are_learned() -> None:
@@ -59,7 +58,7 @@ def test_where_too_few_of_a_class_are_trusted_all_are_learned() -> None:
     variations = make_variations({"ham": "mail/ham"}, EACH)
     mail = [("spam" if n < 360 else label, raw) for n, (label, raw) in enumerate(variations)]
     found = Corrected(Settings()).fit(prepare(count_messages(mail)))
-    assert found.doubtful is None and len(found.scores) == EACH
+    assert not len(found.doubtful) and len(found.left_out.scores) == EACH
 
 
 def test_a_model_of_wrong_labels_judges_as_one_of_right_labels() -> None:
@@ -113,7 +112,7 @@ def test_of_many_classes_wrong_labels_are_found_too() -> None:
     mail, wrong = wrongly_filed(right, 0.05)
     settings = Settings()
     found = fit(prepare(count_messages(mail)), settings)
-    assert found.doubtful is not None and found.noise == pytest.approx(0.05, abs=0.02)
+    assert found.noise == pytest.approx(0.05, abs=0.02)
     doubtful = set(found.doubtful.positions.tolist())
     assert len(doubtful & wrong) >= 0.9 * len(wrong) and len(doubtful - wrong) <= 0.01 * len(mail)
     told = estimate(found, settings)
