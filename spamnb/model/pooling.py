@@ -27,8 +27,6 @@ import numpy as np
 from spamnb.core.score import Pooling
 from spamnb.model.priors import class_log_prior
 
-POOLINGS = ("mean", "sum")
-
 # docs/experiments.md#pooling has the errors with other values of the next three constants.
 INFORMATION_EXPONENT = 1.5  # a whole number of halves; 2 makes as few errors on mail, and more on SMS
 GROUP_EXPONENT = 2 / 3  # 1 makes more errors because a long body outweighs the header, 0 because all groups are equal

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged
-from spamnb.store.cells import MAX_COUNT
 from spamnb.store.database import Database, checked_rows, int_up_to, parse_json
 
 ARRAY = "array:"  # prefix of the keys of arrays in table meta

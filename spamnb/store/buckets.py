@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model.class_counts import find_sorted
 from spamnb.model.delta import MAX_UNITS
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
-from spamnb.store.cells import DOCUMENTS, MAX_COUNT, OCCURRENCES, WEIGHT, Cells
+from spamnb.store.cells import DOCUMENTS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.database import Database
 
 # A column of cells: the token's place in the bucket, the class number, the messages of the class with the token, the
@@ -56,11 +57,6 @@ class Block(NamedTuple):
 def select_cells(database: Database, hashes: np.ndarray | None = None) -> list[tuple]:
     """Return the buckets of these ``hashes``, or all buckets, ascending, without texts and vectors."""
     return _select(database, ("bucket", "hashes", *CELLS), hashes)
-
-
-def read_cells(database: Database, classes: int, hashes: np.ndarray | None = None) -> tuple[np.ndarray, Cells]:
-    """Return the hashes of the tokens in the buckets of these ``hashes``, or in all buckets, and their cells."""
-    return parse_cells(select_cells(database, hashes), classes)
 
 
 def iterate_cells(database: Database, classes: int) -> Iterator[tuple[np.ndarray, Cells]]:

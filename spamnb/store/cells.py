@@ -10,7 +10,6 @@ import numpy as np
 from spamnb.model.class_counts import ClassCounts, SparseRow
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # indices of ``Cells.figures``
-MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_FIGURES = 1 << 16  # token × class of a table with zeros: 1.5 MB, which fit the processor's cache
 
 
@@ -31,18 +30,14 @@ class Cells(NamedTuple):
     @classmethod
     def sum(cls, token: np.ndarray, label: np.ndarray, figures: np.ndarray) -> Cells:
         """Make cells from figures in any order; figures of the same token and class are added up."""
-        token, label, figures = cls(token, label, figures).sorted()
+        # A stable sort takes little time for parts that are sorted already.
+        order = np.argsort(token.astype(np.int64) << 16 | label, kind="stable")
+        token, label, figures = token[order], label[order], figures[:, order]
         is_first = np.append(True, (np.diff(token) > 0) | (np.diff(label) > 0))[: len(token)]
         first = np.flatnonzero(is_first)
         sums = np.add.reduceat(figures, first, axis=1) if len(first) else figures
         nonzero = sums.any(axis=0)
         return cls(token[first][nonzero], label[first][nonzero], sums[:, nonzero])
-
-    def sorted(self) -> Cells:
-        """Return the cells ascending by token and then by class."""
-        # A stable sort takes little time for parts that are sorted already.
-        order = np.argsort(self.token.astype(np.int64) << 16 | self.label, kind="stable")
-        return Cells(self.token[order], self.label[order], self.figures[:, order])
 
     @classmethod
     def empty(cls) -> Cells:
@@ -62,11 +57,6 @@ class Cells(NamedTuple):
                 table[:, :, WEIGHT] = weights[first : first + step]
             cells = cls.of_table(table)
             parts.append(cells._replace(token=cells.token + first))
-        return cls.join(parts)
-
-    @classmethod
-    def join(cls, parts: Sequence[Cells]) -> Cells:
-        """Concatenate cells."""
         token, label, figures = zip(*parts)
         return cls(np.concatenate(token), np.concatenate(label), np.concatenate(figures, axis=1))
 

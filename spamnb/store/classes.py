@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from spamnb.core.curve import BINS
+from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged
 from spamnb.model.model import HISTOGRAM, NO_TYPICALITY, NOISE, SIZE, Model
 from spamnb.store.arrays import read_arrays
-from spamnb.store.cells import MAX_COUNT
 from spamnb.store.database import MAX_SUM, Database, checked_rows, int_up_to, is_class_name, parse_json
 
 MAX_CLASSES = 900  # of a model, because each token in memory has three figures for each class

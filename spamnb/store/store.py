@@ -10,7 +10,7 @@
 The classes and their sums (``Model``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
 again when another connection changes the file. A change is made in memory and written before its transaction ends.
 
-A user's file may name a shared model, to which it adds. Then ``model``, ``look_up`` and ``weights`` return the sum
+A user's file may name a shared model, to which it adds. Then ``model``, ``look_up`` and ``sums`` return the sum
 of both. All lessons are written into the user's file; the shared model is only read.
 """
 
@@ -40,7 +40,7 @@ from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.arrays import ARRAY
-from spamnb.store.buckets import TABLE, Block, read_block, read_cells, read_vectors
+from spamnb.store.buckets import TABLE, Block, parse_cells, read_block, read_vectors, select_cells
 from spamnb.store.cells import DOCUMENTS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.classes import MAX_CLASSES, read_model, write_model
 from spamnb.store.database import APPLICATION_ID, Database
@@ -367,7 +367,7 @@ class Store(Database):
         """Return the hashes of all tokens, ascending, and their cells."""
         with self.reading():
             self.write_changes()
-            return read_cells(self, len(self.own.class_ids))
+            return parse_cells(select_cells(self), len(self.own.class_ids))
 
     def block(self) -> Block:
         """Return all tokens, ascending by hash, with their cells and vectors."""
@@ -399,11 +399,6 @@ class Store(Database):
             stored, vectors = read_vectors(self, hashes)
             zeros = np.zeros((1, vectors.shape[1]), vectors.dtype)
             return np.append(vectors, zeros, axis=0)[find_sorted(stored, hashes)]
-
-    def weights(self, hashes: np.ndarray, classes: Sequence[str]) -> np.ndarray:
-        """Return the correction's weights (C, k), in units, of the tokens with these hashes in these classes."""
-        with self.reading():
-            return self._read_figures(classes, hashes)[WEIGHT]
 
     def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
         """Return the figures (3, C, k) of tokens in these classes, in this file and the shared model together."""

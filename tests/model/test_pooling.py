@@ -15,7 +15,6 @@ from spamnb.model.naive_bayes import token_log_odds, token_log_probability
 from spamnb.model.pooling import (
     GROUP_EXPONENT,
     INFORMATION_EXPONENT,
-    POOLINGS,
     PRIOR_WEIGHT,
     SUFFICIENT_VOTES,
     evidence_shares,
@@ -61,7 +60,7 @@ def make_case(seed: int, event_model: str, pooling: str, classes: int, is_correc
 
 
 CASES = st.builds(
-    make_case, st.integers(0, 10**6), st.sampled_from([*EVENT_MODELS]), st.sampled_from(POOLINGS),
+    make_case, st.integers(0, 10**6), st.sampled_from([*EVENT_MODELS]), st.sampled_from(["mean", "sum"]),
     st.sampled_from([1, 2, 3, 8]), st.booleans(),
 )  # fmt: skip
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import mail, make_counts, make_store
 
+from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.filter import Classifier
 from spamnb.model.delta import MAX_UNITS
@@ -20,14 +21,14 @@ from spamnb.store import buckets
 from spamnb.store.buckets import (
     LOWEST,
     Block,
+    parse_cells,
     read_block,
-    read_cells,
     read_vectors,
     rewrite,
     select_cells,
     write_blocks,
 )
-from spamnb.store.cells import MAX_COUNT, Cells
+from spamnb.store.cells import Cells
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store
@@ -104,7 +105,7 @@ def test_tokens_that_are_rewritten_are_read_again(
         sizes = [len(row[0]) // 8 for row in store.execute("SELECT hashes FROM tokens")]
         assert all(1 <= size <= 4 for size in sizes)
         asked = np.array(sorted({*first, *expected, 5}), np.int64)
-        known, found = read_cells(store, CLASSES, asked)
+        known, found = parse_cells(select_cells(store, asked), CLASSES)
         assert {*known.tolist()} >= {*expected} and len(np.unique(found.token)) == len(known)
         of_hash = dict(zip(known.tolist(), read_vectors(store, asked)[1].tolist()))
         for number, hash_ in enumerate(sorted(first), 1):
