@@ -143,7 +143,7 @@ def test_the_order_of_learning_changes_the_correction_alone(messages: list[tuple
     assert str(contents[0].counts) == str(contents[1].counts)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["ham", "spam", "list"])), max_size=60))
 def test_messages_that_are_learned_together_are_counted_as_one_by_one(lessons: list[tuple[int, str]]) -> None:
     raws = [message(("ham", "spam")[number % 2], number) for number in range(8)]
@@ -195,7 +195,7 @@ def test_one_class_alone_is_never_a_verdict_and_calibrates_nothing() -> None:
     assert classifier.store.own.histogram.sum() == 4
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
     classifier = make_model(mail(2))

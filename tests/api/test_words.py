@@ -33,11 +33,10 @@ def test_other_programs_get_the_class_of_each_telling_word() -> None:
     }
 
 
-def test_a_report_without_a_line_has_a_representation(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_without_a_word_has_a_representation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "1")
     report = WordsReport({"ham": []}, [])
-    assert not str(report).strip()
-    assert repr(report) == "<WordsReport: >"
+    assert repr(report) == f"<WordsReport: {str(report).strip()}>"
 
 
 def test_a_notebook_shows_the_words_of_many_classes_below_one_another() -> None:

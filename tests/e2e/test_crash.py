@@ -158,7 +158,7 @@ def test_a_command_that_ends_anywhere_leaves_a_whole_model(
     assert whole(model) == after
 
 
-@pytest.mark.parametrize("seconds", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seconds", [4, pytest.param(12, marks=pytest.mark.slow)])
 def test_two_writers_and_eight_readers(tmp_path: Path, seconds: int) -> None:
     model, ends = tmp_path / "m", time.monotonic() + seconds
     with Classifier.create(model) as classifier:
