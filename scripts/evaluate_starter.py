@@ -47,10 +47,10 @@ INBOX, GOOD_A_DAY, SPAM_A_DAY, DAYS = 800, 80, 20, 7
 Stream = tuple[tuple[str, ...], list[Entry]]  # the collections of the starter, and the mail
 
 
-def make_streams(root: Path) -> dict[str, Stream]:
-    """Return the streams by name."""
+def make_streams(root: Path, n_good: int) -> dict[str, Stream]:
+    """Return the streams by name; modern spam is mixed into ``n_good`` good messages."""
     assassin = sort_by_date(find_collections(["spamassassin"], root)["spamassassin"], complain)
-    good = [entry for entry in assassin if entry.label == "ham"][-NEWEST_GOOD:]
+    good = [entry for entry in assassin if entry.label == "ham"][-n_good:]
     streams: dict[str, Stream] = {
         "SpamAssassin by date": (("enron1", "enron2", "modern-spam", "lingspam"), assassin[FIRST:])
     }
@@ -161,7 +161,8 @@ def main() -> None:
     parser.add_argument("--shared", action="store_true", help="with the rules of any shared model")
     parser.add_argument("--week", action="store_true", help="an inbox, and then a week of mail")
     arguments = with_corpora(parser, "spamassassin")
-    streams = make_streams(arguments.corpora)
+    n_good = INBOX + DAYS * GOOD_A_DAY if arguments.week else NEWEST_GOOD
+    streams = make_streams(arguments.corpora, n_good)
     streams = {name: streams[name] for name in arguments.streams or streams}
     if arguments.week:
         show("stream", "filter", *(f"day {day + 1}" for day in range(DAYS)), "sum", "corrections")

@@ -139,8 +139,12 @@ class Model:
 
         Headers and structure that only this file has then say whose mailbox it is, and not what spam is.
         """
+        return shared.is_starter and bool(self.lacking_classes(shared))
+
+    def lacking_classes(self, shared: Model) -> set[str]:
+        """Return the classes of the shared model of which this file has fewer than MIN_OWN messages."""
         own = {name: int(self.sums[number, 0]) for name, number in self.class_ids.items()}
-        return shared.is_starter and any(own.get(name, 0) < MIN_OWN for name in shared.totals.classes)
+        return {name for name in shared.totals.classes if own.get(name, 0) < MIN_OWN}
 
     def plus(self, shared: Model) -> Model:
         """Return the sum of this model and the shared model's. Settings that this file lacks are the shared model's.
@@ -169,7 +173,8 @@ class Model:
         if not shared.is_starter:
             return replace(combined, curves=shared.fitted_curves)
         scores = thin(shared.histogram, STARTER_SCORES)
-        scores[numbers] += self.histogram
+        if self.lacking_classes(shared) <= {shared.meta.get("spam")}:  # scores of spam alone would call good mail spam
+            scores[numbers] += self.histogram
         n_scored = scores[:, 0].sum(axis=1, keepdims=True)
         fitted = replace(combined, histogram=scores, sums=np.broadcast_to(n_scored, sums.shape))
         return replace(combined, curves=fitted.fitted_curves)
