@@ -142,7 +142,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         --------
         >>> import spamnb
         >>> model = spamnb.MultinomialNB().fit([[2, 0], [1, 0], [0, 3]], ["ham", "ham", "spam"])
-        >>> print(model.loss_table([[0, 1], [9, 0]], actions=["ham", "spam"]))
+        >>> print(model.loss_table([[0, 1], [9, 0]]))
         action  if it is ham  if it is spam
         ham                0              1
         spam               9              0
@@ -150,6 +150,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         ['ham']
         """
         check_fitted(self)
+        if actions is None and np.shape(loss)[:1] == self.classes_.shape:
+            actions = self.classes_  # the table shows that the rows are the actions
         names, table = self._read_loss(loss, actions)
         return format_loss(names, self.classes_.tolist(), table)
 

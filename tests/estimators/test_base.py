@@ -197,6 +197,7 @@ def test_predict_minimises_the_loss(model: Any) -> None:
     table = np.random.default_rng(1).random((3, 3))
     fitted = model(loss={a: dict(zip("abc", row)) for a, row in zip("abc", table.tolist())}).fit(X, y)
     assert fitted.predict(X).tolist() == fitted.decide(X, table, actions=["a", "b", "c"]).tolist()
+    assert fitted.loss_table(table) == fitted.loss_table(table, actions=["a", "b", "c"])
     with pytest.raises(ValueError, match=r"of the action 'a' for 'b', or the other way round\? Name the actions"):
         model(loss=table).fit(X, y).predict(X)
     counts = fitted.class_count_
