@@ -25,7 +25,7 @@ def test_an_error_names_options_on_the_command_line_alone(tmp_path: Path) -> Non
 def test_words_of_mail_without_a_word_says_how_to_see_the_rest(tmp_path: Path) -> None:
     model, told = tmp_path / "m", list[str]()
     headers = [(label, f"From: {label}{n}@{label}.example\n\n".encode()) for label in ("ham", "spam") for n in range(3)]
-    spamnb.train(write_folders(tmp_path / "mail", headers), model)
+    spamnb.train(write_folders(tmp_path / "mail", headers), model, starter=False)
     said = f"{model}: no token is a word of text; %s shows all kinds of evidence"
     report = spamnb.words(model, tell=told.append)
     assert told == [said % "everything=True"]
