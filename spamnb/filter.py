@@ -24,7 +24,7 @@ from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide, describe_doubt
 from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, learner_for, rank_evidence
-from spamnb.model.pooling import evidence_shares, towards_prior
+from spamnb.model.pooling import evidence_shares, row_sums, towards_prior
 from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
 from spamnb.reader.read_message import ReadMessage
@@ -341,8 +341,13 @@ class Classifier:
             for name, verdict, typical, share in zip(likely, verdicts, typicality.tolist(), shares.tolist())
         ]
         results, wanted, beside_starter = [], n_evidence != 0, self.store.count_beside_starter()
-        n_doubtful = np.append(0, np.cumsum(rows.doubt))[rows.indptr]
-        has_doubtful_text = (np.diff(n_doubtful) > 0).tolist()
+        is_decided_by_doubtful_text = [False] * n
+        if wanted and rows.has_doubt and spam in classes:
+            scores = batch.scores.copy()
+            scores[:, classes.index(spam)] -= row_sums(batch.weights[classes.index(spam)] * rows.doubt, rows.indptr)
+            p_without = towards_prior(model.calibration.probabilities(scores), totals.documents, shares)
+            without = decide(self.settings, classes, p_without, batch.typicality, known, is_whole)[1]
+            is_decided_by_doubtful_text = [verdict != other for verdict, other in zip(verdicts, without)]
         for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
             label = int(column[i]) if of_spam else None
             evidence = rank_evidence(rows, batch, i, probabilities[i], n_evidence, label) if wanted else ([], ())
@@ -360,7 +365,7 @@ class Classifier:
                     spam,
                     threshold,
                     typicality=tuple(batch.typicality[i].tolist()),
-                    has_doubtful_text=has_doubtful_text[i],
+                    is_decided_by_doubtful_text=is_decided_by_doubtful_text[i],
                     beside_starter=beside_starter,
                 )
             )

@@ -68,16 +68,17 @@ class Explanation(Report):
         Returns
         -------
         dict
-            The keys are verdict, probabilities {class: p}, log_odds, doubt, truncations, has_doubtful_text, and
-            evidence [{token, weight, messages: {class: n}, correction}]. The correction is the part of the weight that
-            corrects naive Bayes.
+            The keys are verdict, probabilities {class: p}, log_odds, doubt, truncations, is_decided_by_doubtful_text,
+            and evidence [{token, weight, messages: {class: n}, correction}]. The correction is the part of the weight
+            that corrects naive Bayes.
 
         Examples
         --------
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> list(spamnb.explain(b"Subject: offer", "model.spamnb").to_dict())
-        ['verdict', 'probabilities', 'log_odds', 'doubt', 'truncations', 'has_doubtful_text', 'evidence']
+        ['verdict', 'probabilities', 'log_odds', 'doubt', 'truncations', 'is_decided_by_doubtful_text',
+         'evidence']
         """
         result = self.classification
         classes = self.totals.classes
@@ -93,7 +94,7 @@ class Explanation(Report):
             "log_odds": result.log_odds,
             "doubt": result.doubt,
             "truncations": list(result.truncations),
-            "has_doubtful_text": result.has_doubtful_text,
+            "is_decided_by_doubtful_text": result.is_decided_by_doubtful_text,
             "evidence": evidence,
         }
 
@@ -129,7 +130,8 @@ class Explanation(Report):
         cause = reason_for_unsure(self.totals.classes) or result.doubt
         lines += [f"  {cause}"] if cause else []
         lines += [f"  not read: {truncation}" for truncation in result.truncations]
-        lines += ["  hidden or doubtful text: not counted as good"] * result.has_doubtful_text
+        if result.is_decided_by_doubtful_text:
+            lines.append("  hidden or doubtful text: without its words the verdict would be another")
         if len(self.totals.classes) < 2:
             return "\n".join(lines)
         if not result.evidence:

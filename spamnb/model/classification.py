@@ -74,8 +74,8 @@ class Classification(NamedTuple):
         How typical the message is of each class, 0 to 1: the mean of P(class | word) over its words.
     sender : Evidence or None
         What the user said of the sender, and its weight. None if the user said nothing.
-    has_doubtful_text : bool
-        Whether the message has words that may be hidden, and that are not shown elsewhere.
+    is_decided_by_doubtful_text : bool
+        Whether the message would have another verdict without words that may be hidden. False with ``n_evidence=0``.
     beside_starter : int or None
         The number of messages of a model that adds to the starter; None for any other model.
 
@@ -102,7 +102,7 @@ class Classification(NamedTuple):
     threshold: float = 0.0
     typicality: tuple[float, ...] = ()
     sender: Evidence | None = None
-    has_doubtful_text: bool = False
+    is_decided_by_doubtful_text: bool = False
     beside_starter: int | None = None
 
     @property

@@ -109,3 +109,14 @@ def test_with_many_classes_evidence_names_the_class_that_has_the_token() -> None
     explanation = SpamClassifier().fit(texts, labels).explain("goal goal server cake")
     lines = {line.split()[-1]: line.split()[0] for line in str(explanation).splitlines() if line}
     assert (lines["goal"], lines["server"], lines["cake"]) == ("sport", "tech", "food")
+
+
+def test_hidden_words_are_named_if_the_verdict_would_be_another_without_them() -> None:
+    good, bad = "minutes agenda budget review draft team", "cheap pills casino winner prize credit"
+    texts = [(label, f"{words} {n}") for n in range(40) for label, words in (("ham", good), ("spam", bad))]
+    classifier = make_model([(label, f"Subject: {n}\n\n{text}\n".encode()) for n, (label, text) in enumerate(texts)])
+    line = "  hidden or doubtful text: without its words the verdict would be another"
+    page = "Content-Type: text/html\n\n<p>{}</p><div style='display:none'>{}</div>"
+    for shown, hidden, has_line in (("cheap pills", bad, True), ("cheap pills", good, False)):
+        raw = page.format(shown, hidden).encode()
+        assert (line in told(classifier, raw, 3)) == has_line

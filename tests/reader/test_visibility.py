@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import random
 import subprocess
 import sys
@@ -11,10 +12,13 @@ from shutil import which
 
 import pytest
 
+from chromium import Chromium
+
 from spamnb.reader.message import Message, Reader, parse
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import made_page
+from templates import made_template
 
 # A browser shows the word "secret" of all of these.
 SEEN = [
@@ -328,3 +332,23 @@ def test_no_page_of_a_grammar_hides_plain_text_from_chromium(tmp_path: Path) -> 
     size = (600, 600)  # text beneath a smaller window is plain, because people scroll to it
     one, other = painted(pages, "secret", tmp_path, size), painted(pages, "terces", tmp_path, size)
     assert [page for page, x, y in zip(pages, one, other) if x == y] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(which("chromium") is None, reason="chromium is not installed")
+def test_nearly_all_words_that_chromium_shows_of_responsive_mail_are_plain(tmp_path: Path) -> None:
+    browser = Chromium(tmp_path / "profile")
+    try:
+        page, n_shown, n_plain = browser.new_page(), 0, 0
+        page.look(800)
+        for seed in range(30):
+            rng = random.Random(seed)
+            template = made_template(rng, (f"word{rng.randrange(10**6)}" for _ in itertools.count()), "preheader")
+            (tmp_path / "page.html").write_text(template)
+            page.go(f"file://{tmp_path}/page.html")
+            shown, plain = set(page.text().split()), set(" ".join(read(template).texts).split())
+            assert "preheader" not in shown | plain
+            n_shown, n_plain = n_shown + len(shown), n_plain + len(shown & plain)
+    finally:
+        browser.close()
+    assert n_shown > 2000 and n_plain >= 0.95 * n_shown
