@@ -44,13 +44,13 @@ static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET, .op
 /* The kinds of selectors. */
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
 
-/* A rule for the last simple selector of a selector. key is a class, an id or a tag; if key is a class or an id, tag may
+/* A rule for the last simple selector of a selector. ancestors: the bits of classes and ids that ancestors must have. key is a class, an id or a tag; if key is a class or an id, tag may
  * be a tag that the element must also have. part: an attribute class or id must contain this text; NULL if none must. */
 struct rule {
     struct rule *next;
     enum key_kind kind;
     span key, tag, part;
-    uint64_t hash, tag_hash; /* hash: of kind and key; tag_hash: of tag */
+    uint64_t hash, tag_hash, ancestors; /* hash: of kind and key; tag_hash: of tag */
     const struct effect *effect;
 };
 
@@ -511,6 +511,10 @@ static span part_of_attribute(span text) {
     return is_read && !is_empty(value) ? value : (span){0};
 }
 
+static bool is_combinator(uint8_t c) { return is_space(c) || c == '>' || c == '+' || c == '~' || c == '|'; }
+
+static uint64_t bit_of_key(enum key_kind kind, span key) { return UINT64_C(1) << (hash_of_key(kind, key) & 63); }
+
 /* Reads the last simple selector of a selector. Returns false if the selector matches nothing while a message is only
  * read: links that the mouse is over, and text that a sheet adds. */
 static bool read_selector(span text, struct rule *rule) {
@@ -535,12 +539,16 @@ static bool read_selector(span text, struct rule *rule) {
             rule->part = c == '[' && !rule->part.at ? part_of_attribute(span_between(name.at, text.end)) : rule->part;
             text.at = find_outside(span_between(name.at, text.end), closer, closer);
             text.at += text.at < text.end;
-        } else if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* a combinator ends the selector */
-            text.at = name.at;
-            *rule = (struct rule){.kind = OF_ANY};
+        } else if (is_combinator(c)) { /* a combinator ends the selector */
+            bool is_inside = c != '+' && c != '~' && c != '|';
+            for (text.at = name.at; text.at < text.end && is_combinator(*text.at); text.at++)
+                is_inside = is_inside && !find_byte(LITERAL("+~|"), *text.at);
+            uint64_t key = is_inside && rule->kind > OF_TAG ? bit_of_key(rule->kind, rule->key) : 0;
+            *rule = (struct rule){.kind = OF_ANY, .ancestors = rule->ancestors | key};
             matches = true;
         } else if (c == '\\' || c == '&') { /* a name, or an element, of which at most the beginning is known */
-            *rule = (struct rule){.kind = OF_ANY, .part = rule->kind > OF_TAG ? rule->key : (span){0}};
+            *rule = (struct rule){
+                .kind = OF_ANY, .part = rule->kind > OF_TAG ? rule->key : (span){0}, .ancestors = rule->ancestors};
             text.at = name.end;
         }
     }
@@ -577,6 +585,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body) {
         new_rule->hash = hash_of_key(rule.kind, rule.key);
         new_rule->tag_hash = hash_any_case(SECRET, rule.tag);
         new_rule->effect = copy;
+        sheet->needs_ancestors = sheet->needs_ancestors || rule.ancestors;
         struct rule **bucket = bucket_of(sheet, new_rule->hash);
         new_rule->next = *bucket;
         *bucket = new_rule;
@@ -662,7 +671,7 @@ static void apply_rules(struct sheet *sheet, struct style *style, const struct s
     uint64_t hash = hash_of_key(kind, key);
     for (const struct rule *rule = *bucket_of(sheet, hash); rule && !sheet->is_lost; rule = rule->next) {
         sheet->is_lost = !--sheet->steps_left;
-        if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag_hash))
+        if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag_hash) || rule->ancestors & ~parent->keys)
             continue;
         if (rule->part.at && !find_any_case(value_of_attribute(attributes, A_CLASS), rule->part) &&
             !find_any_case(value_of_attribute(attributes, A_ID), rule->part))
@@ -744,10 +753,20 @@ static const struct effect *read_style_attribute(struct sheet *sheet, span text)
     return sheet->known[hash].effect;
 }
 
+/* Returns the bits of the classes and the id of an element. */
+static uint64_t keys_of(const struct attributes *attributes) {
+    span classes = value_of_attribute(attributes, A_CLASS);
+    uint64_t keys = has(attributes, A_ID) ? bit_of_key(OF_ID, strip(attributes->values[A_ID])) : 0;
+    for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes))
+        keys |= bit_of_key(OF_CLASS, class);
+    return keys;
+}
+
 static struct style make_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *parent;
     style.flags &= ~(uint32_t)(CLIPS | IS_SMALL);
+    style.keys |= sheet->needs_ancestors ? keys_of(attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
     struct effect own = *read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
     set_colors(&style, parent, own.color, own.background, true);
@@ -772,7 +791,7 @@ const struct style *element_style(struct sheet *sheet, const struct style *paren
                                   const struct attributes *attributes) {
     static const struct attributes NONE;
     struct style style = make_style(sheet, parent, tag, name, attributes ? attributes : &NONE);
-    bool is_same_style = style.flags == parent->flags && style.size == parent->size && style.opacity == parent->opacity &&
+    bool is_same_style = style.flags == parent->flags && style.keys == parent->keys && style.size == parent->size && style.opacity == parent->opacity &&
                          style.n_pairs == parent->n_pairs &&
                          !memcmp(style.pairs, parent->pairs, style.n_pairs * sizeof *style.pairs);
     if (is_same_style)

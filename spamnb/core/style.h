@@ -38,6 +38,7 @@ struct style {
     struct colors pairs[MAX_PAIRS]; /* the colors that the text may have, by the rules that may apply */
     size_t n_pairs;
     float size, opacity; /* size: of the letters, in pixels */
+    uint64_t keys; /* a bit for each class and id of the element and its ancestors, if a rule needs an ancestor */
     uint32_t flags;
     bool is_doubtful;
 };
@@ -56,6 +57,7 @@ struct sheet {
     struct arena *arena;
     const struct style *page; /* the style of the body element */
     rgb link; /* the color of links */
+    bool needs_ancestors; /* a rule is for elements in another element with a class or an id */
     bool is_lost; /* any text may be hidden: a box is moved; or the sheets are too large, nest rules, or import others */
     struct rule *buckets[256]; /* by hash */
     struct {

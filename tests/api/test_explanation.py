@@ -117,6 +117,6 @@ def test_hidden_words_are_named_if_the_verdict_would_be_another_without_them() -
     classifier = make_model([(label, f"Subject: {n}\n\n{text}\n".encode()) for n, (label, text) in enumerate(texts)])
     line = "  hidden or doubtful text: without its words the verdict would be another"
     page = "Content-Type: text/html\n\n<p>{}</p><div style='display:none'>{}</div>"
-    for shown, hidden, has_line in (("cheap pills", bad, True), ("cheap pills", good, False)):
+    for shown, hidden, has_line in (("pills cheap", bad, True), ("pills cheap", good, False)):
         raw = page.format(shown, hidden).encode()
         assert (line in told(classifier, raw, 3)) == has_line

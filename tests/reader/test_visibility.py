@@ -189,6 +189,8 @@ def read(page: str) -> Message:
 
 # What good mail does is plain.
 PLAIN = [
+    *(f"<style>.button {selector}{{color:white}}</style><p class=button>x</p><p class=a><a href=x class=b>secret</a>"
+      for selector in ("a", "> a", ".b", ".a a", "p.a > .b")),
     "secret", "<p>secret", "<o:p>secret</o:p>", "<someone@host.example>secret", "<font color=red><b>secret</b></font>",
     *(f"<p style='{style}'>secret" for style in (
         "color:#777", "background:#fff url(http://a.example/x.png) repeat", "background-image:url(x.png)",
@@ -214,6 +216,9 @@ PLAIN = [
 ]  # fmt: skip
 # Chromium shows no word of these, though it is far from the property, the tag or the rule that hides it.
 FAR = [
+    *(f"<style>{selector}{{display:none}}</style><div class='x y' id=i><section><b class=a>secret</b></section></div>"
+      for selector in (".x b", "#i .a", ".x > section > b", "div.y section b", ".x:not(.z) .a",
+                       ":is(.z, .x) b", ".x *")),
     "<p><font color=white>x</p><p>secret", "<div><b style='display:none'>x</div>secret",
     "<b style='font-size:0'><p>x</b>y</p><p style='display:none'>secret",
     "<font color=black><div style='color:white'><i><p style='background:black'>secret</i></font>",
