@@ -24,7 +24,7 @@ from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide, describe_doubt
 from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, learner_for, rank_evidence
-from spamnb.model.pooling import evidence_shares, row_sums, towards_prior
+from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
 from spamnb.reader.read_message import ReadMessage
@@ -344,7 +344,8 @@ class Classifier:
         is_decided_by_doubtful_text = [False] * n
         if wanted and rows.has_doubt and spam in classes:
             scores = batch.scores.copy()
-            scores[:, classes.index(spam)] -= row_sums(batch.weights[classes.index(spam)] * rows.doubt, rows.indptr)
+            accusations = np.append(0, np.cumsum(batch.weights[:, classes.index(spam)] * rows.doubt))
+            scores[:, classes.index(spam)] -= np.diff(accusations[rows.indptr])
             p_without = towards_prior(model.calibration.probabilities(scores), totals.documents, shares)
             without = decide(self.settings, classes, p_without, batch.typicality, known, is_whole)[1]
             is_decided_by_doubtful_text = [verdict != other for verdict, other in zip(verdicts, without)]

@@ -47,11 +47,12 @@ static bool is_attached(const struct entity *leaf) {
 
 /* Returns the text of a leaf without formatting, and with folded lines joined. RFC 3676 (DelSp), calendars and vCards
  * fold lines. */
-static span remove_formatting(struct arena *arena, const struct entity *leaf, span text) {
+static span remove_formatting(struct reader *reader, const struct entity *leaf, span text) {
+    struct arena *arena = &reader->arena;
     if (leaf->display == AS_ENRICHED)
         return remove_enrichment(arena, text);
     if (leaf->display == AS_RTF)
-        return remove_rtf(arena, text);
+        return decode_text(reader, remove_rtf(arena, text), LITERAL("utf-8")); /* its numbers may cut a character */
     if (leaf->deletes_spaces)
         return remove_all(arena, text, LITERAL(" \n"));
     if (!is_one_of(leaf->content_type, "text/calendar application/ics text/vcard text/x-vcard text/directory"))
@@ -115,7 +116,7 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
     if (!is_empty(rest))
         add_text(reader, decode_text(reader, rest, LITERAL("")), true);
     if (!is_html) {
-        text = remove_formatting(arena, leaf, convert_line_ends(arena, text));
+        text = remove_formatting(reader, leaf, convert_line_ends(arena, text));
         span below = find_gap(text);
         add_text(reader, span_between(text.at, below.at), is_doubtful);
         if (!is_doubtful)

@@ -1,4 +1,4 @@
-"""Responsive mail as newsletters write it: tables in tables, media queries, conditional comments, a hidden preheader."""
+"""Responsive mail as newsletters write it: nested tables, media queries, conditional comments, a hidden preheader."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ def cell(rng: random.Random, text: str, dark: str) -> str:
         "color:{};font-size:14px;line-height:1.5;mso-line-height-rule:exactly;word-break:break-word",
     )).format(dark)  # fmt: skip
     middle = rng.choice((
-        f'<p style="margin:0 0 12px 0">{text}</p>', f'<h2 style="margin:0;font-size:22px">{text}</h2>', f"<div>{text}</div>",
-        f'<font face="Arial" size="2" color="{dark}">{text}</font>', f'<span style="font-weight:bold">{text}</span><br>',
+        f'<p style="margin:0 0 12px 0">{text}</p>', f'<h2 style="margin:0;font-size:22px">{text}</h2>',
+        f'<font face="Arial" size="2" color="{dark}">{text}</font>', f"<div>{text}</div>",
+        f'<span style="font-weight:bold">{text}</span><br>',
         f'<a href="https://shop.example/a" style="color:{dark};text-decoration:underline">{text}</a>',
     ))  # fmt: skip
     return f'<td class="text" valign="top" style="{style}">{middle}</td>'
@@ -39,7 +40,10 @@ def cell(rng: random.Random, text: str, dark: str) -> str:
 
 def made_template(rng: random.Random, words: Iterator[str], hidden: str) -> str:
     """Return a page with words of ``words`` in its cells, and the text ``hidden`` in its preheader."""
-    dark, light = rng.choice(("#333333", "#222", "#4a4a4a", "black")), rng.choice(("#ffffff", "#f4f4f4", "white", "#fafafa"))
+    dark, light = (
+        rng.choice(("#333333", "#222", "#4a4a4a", "black")),
+        rng.choice(("#ffffff", "#f4f4f4", "white", "#fafafa")),
+    )
     width, rows = rng.choice((480, 600, 620)), []
     for _ in range(rng.randint(3, 8)):
         n = rng.choice((1, 1, 2, 3))
@@ -54,11 +58,14 @@ def made_template(rng: random.Random, words: Iterator[str], hidden: str) -> str:
             rows.append('<div style="height:24px;line-height:24px;font-size:24px">&nbsp;</div>')
         if rng.random() < 0.3:
             button = f'<a href="https://shop.example/b" style="display:inline-block">{next(words)} {next(words)}</a>'
-            rows.append(f'<table class="button"><tr><td bgcolor="{dark}" style="border-radius:4px">{button}</td></tr></table>')
+            rows.append(
+                f'<table class="button"><tr><td bgcolor="{dark}" style="border-radius:4px">{button}</td></tr></table>'
+            )
     preheader = rng.choice(PREHEADERS).replace("{light}", light).format(hidden)
     body = "".join(rows)
     return (
-        f"<!DOCTYPE html><html><head><meta name=viewport content='width=device-width'>{SHEET.format(dark=dark, width=width)}"
+        "<!DOCTYPE html><html><head><meta name=viewport content='width=device-width'>"
+        f"{SHEET.format(dark=dark, width=width)}"
         f'</head><body style="margin:0;padding:0;background-color:{light}" bgcolor="{light}">{preheader}<center>'
         f'<table class="container" align="center" width="{width}" style="width:{width}px;max-width:100%;margin:0 auto;'
         f'background-color:{light}"><tr><td style="padding:10px">{body}</td></tr></table></center></body></html>'

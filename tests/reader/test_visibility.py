@@ -11,7 +11,6 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-
 from chromium import Chromium
 
 from spamnb.reader.message import Message, Reader, parse
