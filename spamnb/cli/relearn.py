@@ -22,7 +22,7 @@ def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
 
     \b
     Example:
-      spamnb relearn -m new.spamnb
+      spamnb relearn
     """
     from spamnb.errors import SpamnbError
     from spamnb.filter import Classifier
@@ -44,5 +44,3 @@ def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
     for problem in outcome.problems:
         tell(problem)
     click.echo(f"learned {outcome.n_changed:,} of {pluralize(len(corrections), 'correction')}")
-    if outcome.problems:
-        raise SystemExit(1)
