@@ -72,7 +72,18 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
     for kind in KINDS:
         embedding = ["--set", "embedding=lsa:2"] if kind == "lda" else []
         path = root / kind
-        done = run("train", "--workers", 1, "-m", path, "--set", f"model_type={kind}", *embedding, root / "labelled")
+        done = run(
+            "train",
+            "--no-starter",
+            "--workers",
+            1,
+            "-m",
+            path,
+            "--set",
+            f"model_type={kind}",
+            *embedding,
+            root / "labelled",
+        )
         assert done.exit_code == 0, done.output
         with Classifier.open(path, writable=True) as classifier:
             classifier.learn("spam", message("spam", 30))
