@@ -202,7 +202,11 @@ BAD = ("null", "true", '"x"', "[]", "{}", "-1", "1e999", "NaN", "1" * 400, "[" *
     ],
 )
 def test_spoilt_settings_are_one_line(models: Models, kind: str, key: str) -> None:
-    harmless = {"null": ("embedding", "stem", "unsure_cost"), '"x"': ("spam", "ignore_headers"), "true": ("body_only", "starter")}
+    harmless = {
+        "null": ("embedding", "stem", "unsure_cost"),
+        '"x"': ("spam", "ignore_headers"),
+        "true": ("body_only", "starter"),
+    }
     harmless |= dict.fromkeys(("[]", "{}", '{"a": 1}'), ("ignore_headers",))
     for value in BAD:
         same = check(models, kind, f"UPDATE meta SET value = '{value}' WHERE key = '{key}'")  # noqa: S608
