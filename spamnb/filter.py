@@ -24,6 +24,7 @@ from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide, describe_doubt
 from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, learner_for, rank_evidence
+from spamnb.model.model import Model
 from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
@@ -91,8 +92,13 @@ class Classifier:
         if not isinstance(store, Store):
             raise SpamnbError(f"{store!r:.60} is no open model: Classifier.open(path) opens one")
         self.store = store
-        self._meta = store.model.meta
+        self._meta = self.model.meta
         self._prepare()
+
+    @property
+    def model(self) -> Model:
+        """What the file and its shared model know besides tokens; the same object until one of them changes."""
+        return self.store.model
 
     def _prepare(self) -> None:
         self.settings = Settings.from_meta(self._meta, self.store.path)
@@ -105,7 +111,7 @@ class Classifier:
 
     def _follow(self) -> None:
         """Use the present settings of the file: another process may have trained the model again."""
-        meta = self.store.model.meta
+        meta = self.model.meta
         if meta is not self._meta:
             old_meta, self._meta = self._meta, meta
             if any(old_meta.get(key) != meta.get(key) for key in self._settings_keys):
@@ -172,7 +178,7 @@ class Classifier:
 
     def check_spam(self) -> None:
         """Raise SpamnbError if the model has several classes and none is spam: a filter would pass everything."""
-        classes, spam = self.store.model.totals.classes, self.settings.spam
+        classes, spam = self.model.totals.classes, self.settings.spam
         if len(classes) > 1 and spam not in classes:
             raise SpamnbError(
                 f"{self.store.path}: it has no class {spam!r}, so no mail is spam; 'spamnb train --set spam=CLASS'"
@@ -312,7 +318,7 @@ class Classifier:
 
         A message with nearly no token of the model has the shares of the classes as probabilities, and is never spam.
         """
-        model, loss, spam = self.store.model, Loss.of(self.settings), self.settings.spam
+        model, loss, spam = self.model, Loss.of(self.settings), self.settings.spam
         totals = model.totals
         threshold = math.log(loss.threshold / (1 - loss.threshold))
         classes, n = totals.classes, len(rows)
@@ -379,7 +385,7 @@ class Classifier:
         be compared with that of known mail.
         """
         by_starter = self.learner.score(starter.model, starter.look_up(rows.tokens), rows, with_weights=False)
-        columns = [self.store.model.totals.classes.index(name) for name in starter.model.totals.classes]
+        columns = [self.model.totals.classes.index(name) for name in starter.model.totals.classes]
         typicality = typicality.copy()
         typicality[:, columns] = by_starter.typicality
         return typicality
@@ -419,7 +425,7 @@ class Classifier:
             The probability; 1 if the model has fewer than two classes.
         """
         p = classification.probabilities.get(label, 1.0) if len(classification.probabilities) > 1 else 1.0
-        return float(trust(np.array(p), self.store.model.calibration.noise))
+        return float(trust(np.array(p), self.model.calibration.noise))
 
     def learn(
         self,
@@ -495,10 +501,10 @@ class Classifier:
             triples = zip(labels, self._read_all(messages), classifications or repeat(None))
             batch = [_without_doubt(*triple, taught_at)._replace(is_lesson=is_lesson) for triple in triples]
             batch = self._recall(batch) + batch
-            order = _mix_classes(batch) if len(self.store.model.totals.classes) < 2 else list(range(len(batch)))
+            order = _mix_classes(batch) if len(self.model.totals.classes) < 2 else list(range(len(batch)))
             size = len(batch)
             while len(results) < len(batch):
-                size = min(size, 1 + int(MAX_PART * self.store.model.totals.documents.sum()))
+                size = min(size, 1 + int(MAX_PART * self.model.totals.documents.sum()))
                 part = self._learn_part([batch[i] for i in order[len(results) :][:size]])
                 results += part
                 size = 2 * len(part)  # bounds the next part: messages behind an unexpected one are classified in vain
@@ -510,7 +516,7 @@ class Classifier:
         A message that is learned while its class is the only one has no score, so it has no place in the calibration
         and no contribution. It gets them if it is learned again together with the first messages of the second class.
         """
-        classes = self.store.model.totals.classes
+        classes = self.model.totals.classes
         if len(classes) != 1 or not any(each.label != classes[0] for each in batch):
             return []
         new, recalled = {each.message.digest for each in batch}, []
@@ -572,10 +578,10 @@ class Classifier:
             q = self.trust(label, classification) if classification else 1.0
             new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q, is_lesson))
         examples, sums = read_examples(self.store), self._look_up([each.rows for each in new], ())
-        delta = self.learner.delta(self.store.model, sums, new, examples)
+        delta = self.learner.delta(self.model, sums, new, examples)
         apply(self.store, delta)
         if cause := delta.last_fitted or (messages[0].message.digest if is_move else b""):
-            refit = self.learner.refit(self.store.model, self._look_up([], examples), examples)
+            refit = self.learner.refit(self.model, self._look_up([], examples), examples)
             apply(self.store, refit._replace(cause=cause))
         for each, (label, message, _, taught_at, _) in zip(new, messages):
             store_message(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
@@ -620,7 +626,7 @@ class Classifier:
         apply(self.store, Delta.of(lesson).negative())
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
             examples = read_examples(self.store) if self.learner.is_hard(lesson) else []
-            refit = self.learner.refit(self.store.model, self._look_up([], examples), examples)
+            refit = self.learner.refit(self.model, self._look_up([], examples), examples)
             apply(self.store, refit)
             scores, typicality = _scores(record.label, self._classify_new([message]).get(message.digest))
             score = record._replace(bins=bins_by_class(scores), typicality=bin_typicality(typicality))
@@ -629,7 +635,7 @@ class Classifier:
 
     def _classify_new(self, messages: list[ReadMessage]) -> dict[bytes, Classification]:
         """Return {digest: classification} of messages that the model has not learned; {} with less than two classes."""
-        if not messages or len(self.store.model.totals.classes) < 2:
+        if not messages or len(self.model.totals.classes) < 2:
             return {}
         return dict(zip((message.digest for message in messages), self._classify_read(messages)))
 

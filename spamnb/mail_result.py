@@ -50,7 +50,7 @@ def class_of_label(model: Classifier, label: str) -> str:
     spam = model.settings.spam
     if label == "spam":
         return spam
-    others = [name for name in model.store.model.totals.classes if name != spam]
+    others = [name for name in model.model.totals.classes if name != spam]
     if len(others) > 1 and "ham" not in others:
         raise SpamnbError(
             f"{model.store.path}: 'ham' is none of its classes {', '.join(others)}; use 'spamnb learn CLASS'"

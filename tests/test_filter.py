@@ -111,7 +111,7 @@ def test_a_message_without_a_known_token_has_the_prior_and_is_never_spam(
     messages = [("ham", message("ham", n)) for n in range(30)] + [("spam", message("spam", n)) for n in range(n_spam)]
     with make_model(messages, model_type=model_type) as classifier:
         classification = classifier.classify_rows(Rows.of([{"neverseen": 1}]))[0]
-        n = classifier.store.model.totals.documents
+        n = classifier.model.totals.documents
         assert list(classification.probabilities.values()) == pytest.approx((n + 1) / (n.sum() + 2))
         assert classification.verdict == verdict and not classification.evidence
 
@@ -157,7 +157,7 @@ def test_messages_that_are_learned_together_are_counted_as_one_by_one(lessons: l
         assert many.learned(raw) == one.learned(raw)
         many.forget(many.learned(raw) or "", raw)
     rest = make_model([(label, raw) for label, raw in mail(10) if raw not in raws], model_type="boolean")
-    totals, expected = many.store.model.totals, rest.store.model.totals
+    totals, expected = many.model.totals, rest.model.totals
     assert totals.documents.tolist() == expected.documents.tolist()
     assert totals.occurrences.tolist() == expected.occurrences.tolist()
 
@@ -174,7 +174,7 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
     assert classifier.learn("spam", raw)
     assert classifier.learned(raw) == "spam"
     straight = make_model([*mail(3), ("spam", raw)])
-    assert classifier.store.model.totals.documents.tolist() == straight.store.model.totals.documents.tolist()
+    assert classifier.model.totals.documents.tolist() == straight.model.totals.documents.tolist()
     tokens = list(Reader().tokens(raw))
     moved, direct = classifier.store.look_up(sorted(tokens)), straight.store.look_up(sorted(tokens))
     assert np.array_equal(moved.document_counts, direct.document_counts)
@@ -232,7 +232,7 @@ def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> No
     before = exported(classifier)
     assert classifier.learn("spam", raw)
     assert parse_export(exported(classifier), "-").counts.documents.sum() == 7
-    totals, content = classifier.store.model.totals, read_snapshot(classifier.store)
+    totals, content = classifier.model.totals, read_snapshot(classifier.store)
     whole = content.counts.totals()
     assert all(map(np.array_equal, totals[1:4], whole[1:4]))
     assert classifier.forget("spam", raw)

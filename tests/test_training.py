@@ -72,7 +72,7 @@ def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> No
     left_out = train_file(tmp_path / "m", count_messages(messages), settings)
     assert (left_out.classes, np.bincount(left_out.labels).tolist()) == (("ham", "spam"), [18, 12])
     with Classifier.open(tmp_path / "m") as classifier:
-        assert classifier.store.model.totals.documents.tolist() == [18, 12]
+        assert classifier.model.totals.documents.tolist() == [18, 12]
         assert classifier.classify(message("ham", 40)).verdict == "ham"
 
 
@@ -96,7 +96,7 @@ def test_a_folder_whose_name_is_not_utf_8_holds_a_model(tmp_path: Path) -> None:
         pytest.skip("this file system has UTF-8 names only")
     train_file(folder / "m", count_messages(mail(6)), Settings())
     with Classifier.open(folder / "m") as classifier:
-        assert classifier.store.model.totals.documents.sum() == 12
+        assert classifier.model.totals.documents.sum() == 12
 
 
 @pytest.mark.parametrize(

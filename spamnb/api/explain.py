@@ -299,7 +299,7 @@ def explain_message(raw: bytes, classifier: Classifier, top: int, people: People
             classification,
             top,
             classifier.settings,
-            classifier.store.model.totals,
+            classifier.model.totals,
             classifier.store.look_up([evidence.token for evidence in classification.evidence[:top]]),
         )
 

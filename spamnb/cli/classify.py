@@ -97,7 +97,7 @@ def classify_command(
             if exit_code:
                 classifier.check_spam()
             if output_format == "csv":
-                out.write(_csv_line(["source", "verdict", "log_odds", *classifier.store.model.totals.classes]))
+                out.write(_csv_line(["source", "verdict", "log_odds", *classifier.model.totals.classes]))
             describe = _formatter(output_format, classifier)
             entries = find_messages(sources, unreadable, text_column)
             results = classify_parallel(
@@ -109,10 +109,10 @@ def classify_command(
             if not verdicts and not unreadable.count:
                 raise no_message_error(sources)
             spam = classifier.settings.spam
-            if output_format == "text" and out.isatty() and spam in classifier.store.model.totals.classes:
+            if output_format == "text" and out.isatty() and spam in classifier.model.totals.classes:
                 bound = format_probability(Loss.of(classifier.settings).threshold)
                 tell(f"mail is called {spam} if its probability of {spam} is above {bound}")
-            if "unsure" in verdicts and (why := reason_for_unsure(classifier.store.model.totals.classes)):
+            if "unsure" in verdicts and (why := reason_for_unsure(classifier.model.totals.classes)):
                 tell(f"{model}: 'unsure' because {why}")
     except Exception as error:
         if not exit_code:
@@ -143,7 +143,7 @@ def _formatter(output_format: str, classifier: Classifier) -> Callable[[Entry, b
         terminal_width,
     )
 
-    classes, spam = classifier.store.model.totals.classes, classifier.settings.spam
+    classes, spam = classifier.model.totals.classes, classifier.settings.spam
     verdict_width, line_width = column_width([*classes, UNSURE]), terminal_width()
     format_probability = probability_column([spam] if spam in classes else classes, line_width)
 

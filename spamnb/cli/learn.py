@@ -106,7 +106,7 @@ def learn_command(
         meta, classes, spam = settings.as_meta(), tuple[str, ...](), settings.spam
         if shared is not None:
             with Classifier.open(shared) as classifier:
-                meta, classes = classifier.store.addition(model), classifier.store.model.totals.classes
+                meta, classes = classifier.store.addition(model), classifier.model.totals.classes
                 spam = classifier.settings.spam
         check_known_class(label, classes, spam, new_class)
         first_entries = list(islice(entries, 1))
@@ -119,7 +119,7 @@ def learn_command(
         tell(f"made a new model, {model}" + (f", that adds to {adds_to}" if adds_to is not None else ""))
     with ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
-        classes = classifier.store.model.totals.classes
+        classes = classifier.model.totals.classes
         check_known_class(label, classes, classifier.settings.spam, new_class, f"{model}: ")
         if classes and label not in classes:
             tell(f"made a new class, {label}, beside {', '.join(classes)}")

@@ -160,7 +160,7 @@ def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Ca
     )
 
     widths = (
-        column_width([*classifier.store.model.totals.classes, UNSURE]),
+        column_width([*classifier.model.totals.classes, UNSURE]),
         column_width(["stays", *(f"to {folder.name}" for folder in folders.values())]),
     )
     line_width = terminal_width()

@@ -62,7 +62,7 @@ def _score_new_class(row: EvaluatedMessage, classifier: Classifier) -> float:
     """
     if len(row.scores) != 1:
         return -inf
-    return min(row.scores.values()) - log(1 + int(classifier.store.model.totals.documents.sum()))
+    return min(row.scores.values()) - log(1 + int(classifier.model.totals.documents.sum()))
 
 
 def evaluate_model(
@@ -77,7 +77,7 @@ def evaluate_model(
     has learned all messages, or if the class of a message is not a class of the model.
     """
     rows: list[EvaluatedMessage] = []
-    classes = classifier.store.model.totals.classes
+    classes = classifier.model.totals.classes
     model_name = "in memory" if classifier.store.file == ":memory:" else classifier.store.path
     n_done, n_learned = 0, 0
 

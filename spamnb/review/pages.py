@@ -137,8 +137,8 @@ def message_values(ledger: Ledger, entry: LedgerEntry, raw: bytes | None) -> dic
 
 def top_words(model: Classifier) -> list[InformativeWord]:
     """Return the words with the highest mutual information. They are computed once after each training."""
-    trained_at = str(origin(model.store.model.meta).get("trained_at"))
-    return _top_words(model.store.file, trained_at) if model.store.model.totals.classes else []
+    trained_at = str(origin(model.model.meta).get("trained_at"))
+    return _top_words(model.store.file, trained_at) if model.model.totals.classes else []
 
 
 @lru_cache(1)  # reading all words of a model takes a second or two
@@ -156,7 +156,7 @@ def preload_top_words(path: Path) -> None:
 def statistics_values(ledger: Ledger, model: Classifier, user: str) -> dict[str, Any]:
     """Return the values of the page of statistics: the verdicts of a user, or of all users, and the model."""
     with model.store.reading():
-        totals, meta = model.store.model.totals, origin(model.store.model.meta)
+        totals, meta = model.model.totals, origin(model.model.meta)
     return {
         "statistics": ledger.statistics(30, user),
         "user": user,

@@ -100,7 +100,7 @@ class Teacher:
             entry = ledger.find(digest=correction.digest, user=correction.user)
             model = self._models.for_learning(correction.user)
             label = correction.label
-            if label not in model.store.model.totals.classes:
+            if label not in model.model.totals.classes:
                 label = class_of_label(model, "spam" if correction.spam else "ham")
             return model.learn(label, _read(ledger, model, correction, entry, mailboxes))
 

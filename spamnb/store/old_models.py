@@ -30,8 +30,7 @@ _OLD_TOKENS = (
 )
 _OLD_CLASSES = CLASSES.replace(" typicality BLOB NOT NULL,", "")
 _OLD_HARD = HARD.replace("groups BLOB", "offsets TEXT")
-# The columns of the other tables in the old format. Its messages have no typicality, so no mail is called spam until
-# the model is trained again.
+# The columns of the other tables in the old format.
 _COPIED = {
     "meta": "key, value, content",
     "classes": "id, name, documents, document_counts, occurrences, calibration, slope, intercept, knee",
@@ -81,6 +80,7 @@ def _copy(old: Store, new: Store) -> None:
     (classes,) = new.execute("SELECT count(*) FROM classes").fetchone()
     write_blocks(new, _read_blocks(old, classes))
     _add_groups(new)
+    _count_as_seen(new)
     new.drop_cache()
 
 
@@ -96,6 +96,17 @@ def _add_groups(new: Store) -> None:
             raise Damaged("hashes of no token in table hard")
         row = tokens.groups[places].astype(GROUP).tobytes(), number
         new.execute("UPDATE hard SET groups = ? WHERE sequence = ?", row)
+
+
+def _count_as_seen(new: Store) -> None:
+    """Count the messages of each class as seen (model/decision.py).
+
+    The old format does not say how typical they are, so mail is called spam when the model has learned some spam more.
+    """
+    known = np.zeros_like(new.own.typicality)
+    known[:, 0] = new.own.sums[:, 0]
+    rows = [(sums.tobytes(), number) for number, sums in enumerate(known)]
+    new.executemany("UPDATE classes SET typicality = ? WHERE id = ?", rows)
 
 
 def _read_blocks(old: Store, classes: int) -> Iterator[Block]:

@@ -195,7 +195,7 @@ def test_two_writers_and_eight_readers(tmp_path: Path, seconds: int) -> None:
     whole(model)
     with Classifier.open(model) as classifier:
         assert {classifier.learned(raw) for raw in learned} == {"spam"}
-        assert dict(zip(classifier.store.model.totals.classes, classifier.store.model.totals.documents)) == {
+        assert dict(zip(classifier.model.totals.classes, classifier.model.totals.documents)) == {
             "ham": 5,
             "spam": 5 + len(learned),
         }

@@ -65,5 +65,5 @@ def test_a_command_that_is_interrupted_at_any_time_ends_at_once(command: str, tr
         assert [path for path in out.iterdir() if path != model] == []
         if model.exists():  # the interrupt came after the model was written
             with Classifier.open(model) as classifier:
-                assert classifier.store.model.totals.documents.sum() == 2 * MESSAGES
+                assert classifier.model.totals.documents.sum() == 2 * MESSAGES
     assert n_interrupted > 4

@@ -159,11 +159,11 @@ def test_a_wrong_lesson_is_counted_and_moves_no_weight() -> None:
     with Classifier(model_of(count_messages(make_variations(MAIL, EACH)), Settings())) as classifier:
         judged = classifier.classify(spam)
         assert classifier.trust("spam", judged) > 0.9 > 0.5 > classifier.trust("ham", judged)
-        before = classifier.store.model.totals.documents.tolist(), classifier.store.model.calibration.noise
+        before = classifier.model.totals.documents.tolist(), classifier.model.calibration.noise
         classifier.learn("ham", spam)
         learned = read_learned(classifier.store, classifier.read(spam).digest)
         assert learned is not None and learned.bins and not learned.contribution and not learned.changes
-        documents, noise = classifier.store.model.totals.documents.tolist(), classifier.store.model.calibration.noise
+        documents, noise = classifier.model.totals.documents.tolist(), classifier.model.calibration.noise
         assert documents == [before[0][0] + 1, before[0][1]] and noise > before[1]
         assert classifier.learn("spam", spam) and classifier.learned(spam) == "spam"
         assert classifier.learn("ham", ham) and classifier.trust("ham", classifier.classify(ham)) > 0.9

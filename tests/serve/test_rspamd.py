@@ -90,7 +90,7 @@ def test_no_web_page_may_ask_or_teach(serve, model):
 def test_stat_counts_verdicts_lessons_and_the_models_messages(serve, model):
     server = serve(model, "--http", "0", "--allow-tell")
     with Classifier.open(model) as classifier:
-        totals = classifier.store.model.totals
+        totals = classifier.model.totals
         before = dict(zip(totals.classes, map(int, totals.documents)))
     for raw in (SPAM, SPAM, HAM):
         assert post(server, "/checkv2", raw)[0] == 200

@@ -23,7 +23,7 @@ def test_export_and_import_round_trip() -> None:
     with Classifier(import_store(lines)) as again:
         assert list(export(again.store)) == lines
         assert again.store.frequencies() == store.frequencies()
-        assert again.store.model.totals.vocabulary_size == store.model.totals.vocabulary_size
+        assert again.model.totals.vocabulary_size == store.model.totals.vocabulary_size
         again.learn("spam", message("spam", 88))
         again.forget("spam", message("spam", 88))
         assert list(export(again.store)) == lines

@@ -108,6 +108,24 @@ def test_a_file_of_the_format_before_is_rewritten_with_all_that_it_has(model: Pa
         assert classifier.forget("spam", message("spam", 91))
 
 
+def test_a_rewritten_model_calls_mail_spam_after_a_few_lessons(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    train_file(path, count_messages(mail(60)), Settings())
+    new = [message("spam", number) for number in range(90, 110)]
+    with Classifier.open(path) as classifier:
+        assert [result.verdict for result in classifier.classify_all(new)].count("spam") > 15
+    write_old(path)
+    assert rewrite_old_model(path)
+    with Classifier.open(path, writable=True) as classifier:
+        assert classifier.model.known_typicality[:, 0].tolist() == [60, 60]
+        assert {result.verdict for result in classifier.classify_all(new)} == {"unsure"}
+        for number in range(200, 206):
+            classifier.learn("spam", message("spam", number))
+        verdicts = [result.verdict for result in classifier.classify_all(new)]
+        good = classifier.classify_all([message("ham", number) for number in range(90, 110)])
+    assert verdicts.count("spam") > 10 and "spam" not in {result.verdict for result in good}
+
+
 def test_users_models_are_rewritten_after_the_shared_one(tmp_path: Path) -> None:
     shared, users = tmp_path / "shared", tmp_path / "users"
     users.mkdir()

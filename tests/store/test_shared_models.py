@@ -84,14 +84,14 @@ def test_scores_are_those_of_one_file_that_holds_both_and_each_lesson_several_ti
         block = parts[1].block._replace(cells=cells)
         parts[1] = parts[1]._replace(meta=parts[0].meta, block=block, documents=WEIGHT * parts[1].documents)
         write_snapshot(one, merge_models(parts, ["shared", "user"])[0])
-        one.put_meta({SIZE: user.store.model.meta[SIZE]})  # in which a token that both hold counts twice
+        one.put_meta({SIZE: user.model.meta[SIZE]})  # in which a token that both hold counts twice
         whole = Classifier(one)
         assert scores(user) == scores(whole)
-        assert user.store.model.totals.classes == one.model.totals.classes
-        has_new_class = user.store.model.totals.classes != common.model.totals.classes
-        curves, shared_curves = user.store.model.calibration[:3], common.model.calibration[:3]
+        assert user.model.totals.classes == one.model.totals.classes
+        has_new_class = user.model.totals.classes != common.model.totals.classes
+        curves, shared_curves = user.model.calibration[:3], common.model.calibration[:3]
         assert has_new_class or [*map(list, curves)] == [*map(list, shared_curves)]
-        assert [*map(list, user.store.model.totals[1:4])] == [*map(list, one.model.totals[1:4])]
+        assert [*map(list, user.model.totals[1:4])] == [*map(list, one.model.totals[1:4])]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -131,7 +131,7 @@ def test_a_shared_model_that_is_trained_anew_is_followed(tmp_path: Path) -> None
         first = scores(user)
         train_file(common, count_messages(mail(20)), Settings(), force=True)
         assert scores(user) != first
-        assert user.store.model.totals.documents.tolist() == [20, 20 + 40 // 6]
+        assert user.model.totals.documents.tolist() == [20, 20 + 40 // 6]
         train_file(common, count_messages(mail(20)), Settings(ngrams=1), force=True)
         with pytest.raises(
             SpamnbError, match=r"its shared model, .* has other tokens .*'spamnb upgrade' trains it again"
@@ -139,7 +139,7 @@ def test_a_shared_model_that_is_trained_anew_is_followed(tmp_path: Path) -> None
             user.classify(b"Subject: x\n\nbody")
         assert relearn(Path(user.store.path), False, lambda name, error: None) == 1
         assert user.learned(message("ham", 99)) == "spam"
-        assert user.store.model.totals.documents.tolist() == [20, 20 + 40 // 6]
+        assert user.model.totals.documents.tolist() == [20, 20 + 40 // 6]
 
 
 def test_what_a_user_sets_is_kept_beside_the_settings_of_the_shared_model(shared: dict[str, Path]) -> None:
@@ -178,4 +178,4 @@ def test_new_classes_come_in_the_order_of_their_names(shared: dict[str, Path]) -
     with user_of(shared["boolean"]) as user:
         for i, name in enumerate("hgfedcba"):
             user.learn(name, message("ham", 900 + i))
-        assert [*user.store.model.class_ids][-8:] == list("abcdefgh")
+        assert [*user.model.class_ids][-8:] == list("abcdefgh")
