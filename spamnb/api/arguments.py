@@ -42,6 +42,7 @@ class SettingValues(TypedDict, total=False):
     ignore_headers: Iterable[str] | None
     strictness: str | None
     unsure_cost: float | None
+    starter: bool | None
 
 
 def warn(line: str) -> None:

@@ -17,14 +17,16 @@ import pytest
 from spamnb.reader.message import Message as ReadMessage
 from spamnb.reader.message import parse
 
+# One text to us, a tree of header sections to the oracle.
 REPORTS = ("message/delivery-status", "message/disposition-notification", "text/rfc822-headers")
+COMMANDS = ("text/enriched", "text/richtext", "text/rtf")  # texts with commands, which the oracle does not read
 # Enron's messages are a Subject line and text without an empty line between: the oracle splits them as we do.
 TOLERATED = {"MissingHeaderBodySeparatorDefect"}
 
 
 def text_parts(message: Message, is_shown: bool = True) -> Iterator[tuple[Message, bool]]:
     """Text parts, and whether a reader shows them: of alternatives it shows the last one that is no plain text."""
-    if message.get_content_type() in REPORTS:  # one text to us, a tree of header sections to the oracle
+    if message.get_content_type() in (*REPORTS, *COMMANDS):
         return
     if message.is_multipart():
         parts: list[Message] = message.get_payload()  # type: ignore[assignment]
