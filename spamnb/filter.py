@@ -8,7 +8,6 @@ one message takes the same time whatever the size of the model.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from os import PathLike
@@ -501,7 +500,7 @@ class Classifier:
             triples = zip(labels, self._read_all(messages), classifications or repeat(None))
             batch = [_without_doubt(*triple, taught_at)._replace(is_lesson=is_lesson) for triple in triples]
             batch = self._recall(batch) + batch
-            order = _mix_classes(batch) if len(self.model.totals.classes) < 2 else list(range(len(batch)))
+            order = _order_for_empty_model(batch) if len(self.model.totals.classes) < 2 else list(range(len(batch)))
             size = len(batch)
             while len(results) < len(batch):
                 size = min(size, 1 + int(MAX_PART * self.model.totals.documents.sum()))
@@ -648,18 +647,30 @@ def _without_doubt(
     return _Labelled(label, plain, classification if plain is message else None, taught_at)
 
 
-def _mix_classes(batch: Sequence[_Labelled]) -> list[int]:
-    """Return the order in which an empty model learns messages: the classes mixed, in proportion.
+def _order_for_empty_model(batch: Sequence[_Labelled]) -> list[int]:
+    """Return the order in which a model without a second class learns messages: mixed by class, and copies last.
 
-    The messages of a class keep their order. A copy comes last, because the label of the last copy is the right one.
+    Copies are last because the label of the last copy is the right one.
     """
-    n_of_class, n_seen, digests = Counter(each.label for each in batch), Counter[str](), set[bytes]()
-    shares = []
-    for each in batch:
-        n_seen[each.label] += 1
-        shares.append(1.0 if each.message.digest in digests else (n_seen[each.label] - 0.5) / n_of_class[each.label])
-        digests.add(each.message.digest)
-    return sorted(range(len(batch)), key=shares.__getitem__)
+    first: dict[bytes, int] = {}
+    for i, each in enumerate(batch):
+        first.setdefault(each.message.digest, i)
+    originals = np.array(list(first.values()), np.intp)
+    mixed = originals[mix_classes([batch[i].label for i in originals.tolist()])]
+    return [*mixed.tolist(), *(i for i, each in enumerate(batch) if first[each.message.digest] != i)]
+
+
+def mix_classes(labels: Sequence[object] | np.ndarray) -> np.ndarray:
+    """Return an order in which the messages of each class are spread evenly, and keep their own order.
+
+    >>> mix_classes(["ham", "ham", "ham", "ham", "spam", "spam"]).tolist()
+    [0, 4, 1, 2, 5, 3]
+    """
+    labels, places = np.asarray(labels), np.empty(len(labels))
+    for label in np.unique(labels):
+        of_class = np.flatnonzero(labels == label)
+        places[of_class] = (np.arange(len(of_class)) + 0.5) / len(of_class)
+    return np.argsort(places, kind="stable")
 
 
 def _scores(label: str, classification: Classification | None) -> tuple[dict[str, float], dict[str, float]]:

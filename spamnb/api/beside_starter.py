@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.filter import Classifier
+from spamnb.filter import Classifier, mix_classes
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.read_message import ReadMessage
 from spamnb.store.store import Store
@@ -45,16 +45,3 @@ def learn_beside_starter(store: Store, training_set: TrainingSet) -> tuple[Leave
     none = np.zeros((0, len(facts[0])))
     left_out = LeaveOneOutResult(*facts, None, np.zeros(0, np.int64), np.zeros(0, np.int64), none, none, [])
     return left_out, StarterVerdicts({name: dict(counts) for name, counts in verdicts.items()}, weight)
-
-
-def mix_classes(labels: np.ndarray) -> np.ndarray:
-    """Return an order in which the messages of each class are spread evenly, and keep their own order.
-
-    >>> mix_classes(np.array([0, 0, 0, 0, 1, 1])).tolist()
-    [0, 4, 1, 2, 5, 3]
-    """
-    places = np.empty(len(labels))
-    for label in np.unique(labels):
-        of_class = np.flatnonzero(labels == label)
-        places[of_class] = np.arange(len(of_class)) / len(of_class)
-    return np.argsort(places, kind="stable")
