@@ -16,8 +16,8 @@ from spamnb.cli.options import model_option, models_option, own_ledger_option, t
 def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
     """Learn the messages that you corrected, by a click, a move, 'learn' or spamc, from the ledger.
 
-    'train --force' and 'upgrade' learn the messages again that the old model keeps. Use 'relearn' if that model is
-    lost, or if it keeps no messages. A message is read from its mailbox. If it is gone, its tokens in the ledger are
+    'train --force' and 'upgrade' learn the lessons again that the old model keeps. Use 'relearn' if that model is lost,
+    or if it keeps no lessons. A message is read from its mailbox. If it is gone, its tokens in the ledger are
     learned, which are kept for 60 days. A message that the model has learned is not learned again.
 
     \b
