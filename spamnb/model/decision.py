@@ -26,8 +26,8 @@ costs is greatest at a q in proportion to λ/√n. With N = NEW_KINDS, and n goo
 
     q = λN / (λN + √n)
 
-A message that was classified when it arrived and then learned counts ARRIVED times in n: it was drawn from the mail to
-come, where a folder of training was chosen by somebody.
+A lesson counts ARRIVED times in n, if its label is trusted: it is drawn from the mail to come, and the messages of a
+folder of training were chosen by somebody.
 Figures: docs/experiments.md#mail-of-a-kind-never-learned
 """
 
@@ -46,7 +46,7 @@ UNSURE = "unsure"
 # A larger N saves more good mail of kinds never learned, and lets more spam through:
 # docs/experiments.md#mail-of-a-kind-never-learned
 NEW_KINDS = 0.15
-ARRIVED = 3  # times that a message counts that was classified when it arrived
+ARRIVED = 3  # times that a lesson counts
 TYPICALITY_BINS = 256  # of the histogram of known mail
 
 

@@ -25,7 +25,7 @@ class MessageRecord(NamedTuple):
     """How a message was learned: what it adds besides the counts of its tokens."""
 
     label: str
-    is_lesson: bool  # whether it was classified and then learned; False for a message of training
+    is_lesson: bool  # whether a person taught it; False for a message of training
     bins: Mapping[str, int] = MappingProxyType({})  # by class, its bin in the calibration's histogram
     typicality: Mapping[str, int] = MappingProxyType({})  # the bin of its class, if the label is trusted
     contribution: Units = MappingProxyType({})  # which is added to the weights of its tokens

@@ -108,17 +108,18 @@ class Model:
         return replace(self, meta=meta, sums=sums, curves=None)
 
     def with_scores(
-        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, was_classified: bool
+        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, is_lesson: bool
     ) -> Model:
         """Return the model with a message added to the sums of scored messages, or subtracted.
 
-        ``bins`` and ``typicality`` are empty for a message without a score.
-        A message of training may be subtracted with another score than it was added with, so a bin can be below 0.
+        ``bins`` and ``typicality`` are empty for a message without a score. A lesson that has a typicality counts as
+        ARRIVED messages that were seen. A message of training may be subtracted with another score than it was added
+        with, so a bin can be below 0.
         """
         histogram, sums = self.histogram.copy(), self.typicality.copy()
         for name, bin_ in bins.items():
             histogram[self.class_ids[name], int(name != label), bin_] += sign
-        sums[self.class_ids[label], 0] += sign * (ARRIVED if was_classified and typicality else 1)
+        sums[self.class_ids[label], 0] += sign * (ARRIVED if is_lesson and typicality else 1)
         for name, bin_ in typicality.items():
             sums[self.class_ids[name], 1 + bin_] += sign
         return replace(self, histogram=histogram, typicality=sums, curves=None)

@@ -53,8 +53,8 @@ def read_model(database: Database) -> Model:
     return Model(meta, class_ids, sums, histogram, typicality, curves, arrays=read_arrays(database))
 
 
-def write_model(database: Database, model: Model) -> None:
-    """Write the classes' sums and curves, and the number of tokens."""
+def update_model(database: Database, model: Model) -> None:
+    """Write the classes' sums and curves, the number of tokens and the share of wrong labels over the old ones."""
     blobs = [[each.tobytes() for each in sums.astype(HISTOGRAM)] for sums in (model.histogram, model.typicality)]
     rows = zip(model.sums.tolist(), *blobs, model.fitted_curves.tolist())
     database.executemany(

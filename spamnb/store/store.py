@@ -42,7 +42,7 @@ from spamnb.shown_text import escape
 from spamnb.store.arrays import ARRAY
 from spamnb.store.buckets import TABLE, Block, parse_cells, read_block, read_vectors, select_cells
 from spamnb.store.cells import DOCUMENTS, OCCURRENCES, WEIGHT, Cells
-from spamnb.store.classes import MAX_CLASSES, read_model, write_model
+from spamnb.store.classes import MAX_CLASSES, read_model, update_model
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.token_table import TokenTable
 
@@ -331,17 +331,17 @@ class Store(Database):
             return int(self.own.sums[:, 0].sum()) if self.starter is not None else None
 
     def count_scores(
-        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, was_classified: bool
+        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, is_lesson: bool
     ) -> None:
         """Add a message of a class to the sums of scored messages, or subtract it.
 
-        ``bins`` and ``typicality`` are bins by class, empty for a message without a score. ``was_classified``: whether
-        the message was classified before it was learned.
+        ``bins`` and ``typicality`` are bins by class, empty for a message without a score. ``is_lesson``: whether a
+        person taught the message.
         """
         with self.writing():
             for name in (label, *bins):
                 self.class_id(name)
-            self._change(self.own.with_scores(label, bins, typicality, sign, was_classified))
+            self._change(self.own.with_scores(label, bins, typicality, sign, is_lesson))
 
     # -- tokens ----------------------------------------------------------------------------------------------
 
@@ -485,7 +485,7 @@ class Store(Database):
     def write_changes(self) -> None:
         """Write the rows and sums that were changed in memory; inside a transaction."""
         if self._own is not None and not self._is_written:
-            write_model(self, self._own)
+            update_model(self, self._own)
             self._is_written = True
         if self._rows is not None:
             self._rows.write_changes()
