@@ -621,10 +621,10 @@ class Classifier:
     def _subtract(self, message: ReadMessage, record: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
         rows = message.row
-        lesson = self.learner.lesson(message.digest, rows, record, self._look_up([rows], ()))
-        apply(self.store, Delta.of(lesson).negative())
+        addend = self.learner.addend(message.digest, rows, record, self._look_up([rows], ()))
+        apply(self.store, Delta.of(addend).negative())
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
-            examples = read_examples(self.store) if self.learner.is_hard(lesson) else []
+            examples = read_examples(self.store) if self.learner.is_hard(addend) else []
             refit = self.learner.refit(self.model, self._look_up([], examples), examples)
             apply(self.store, refit)
             scores, typicality = _scores(record.label, self._classify_new([message]).get(message.digest))

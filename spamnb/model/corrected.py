@@ -34,7 +34,7 @@ from spamnb.model.correction import (
     Problem,
     add_first_class,
 )
-from spamnb.model.delta import Delta, HardExample, Lesson, Sums
+from spamnb.model.delta import Addend, Delta, HardExample, Sums
 from spamnb.model.hard_examples import MAX_NEWEST, is_sampled, sample_size
 from spamnb.model.learner import CorrectionFit, Fit, Learner, NewMessage
 from spamnb.model.model import Model
@@ -143,16 +143,16 @@ class Corrected(Learner):
         fits = _fit(new, np.array(offsets), sums, model.calibration.noise, LEARNING_PENALTY)
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
-        lessons = [lesson._replace(record=record) for lesson, record in zip(delta.lessons, records)]
+        addends = [addend._replace(record=record) for addend, record in zip(delta.addends, records)]
         added: list[HardExample] = []
         for each, (units, largest) in zip(new, fits):
             if largest >= HARD or is_sampled(each, [*examples, *added], len(sums.classes)):
                 added.append(each._replace(contribution=units))
-        return Delta(lessons, records, examples=added)
+        return Delta(addends, records, examples=added)
 
-    def is_hard(self, lesson: Lesson) -> bool:
-        largest = max(map(abs, lesson.record.contribution.values()), default=0)
-        return bool(largest * UNIT * np.sqrt(max(len(lesson.rows.tokens), 1)) >= HARD)
+    def is_hard(self, addend: Addend) -> bool:
+        largest = max(map(abs, addend.record.contribution.values()), default=0)
+        return bool(largest * UNIT * np.sqrt(max(len(addend.rows.tokens), 1)) >= HARD)
 
     def refit(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> Delta:
         examples = [each for each in examples if each.label in sums.classes]

@@ -119,8 +119,8 @@ class Sums(NamedTuple):
         return np.any(self.document_counts, axis=0)
 
 
-class Lesson(NamedTuple):
-    """A message with what it adds to a model besides its score."""
+class Addend(NamedTuple):
+    """A message, of training or a lesson, with what it adds to a model besides its score."""
 
     digest: bytes
     rows: Rows  # this message alone, without doubtful tokens
@@ -131,22 +131,22 @@ class Lesson(NamedTuple):
 class Delta(NamedTuple):
     """What messages add to a model, or what forgetting them takes away (``sign`` −1)."""
 
-    lessons: Sequence[Lesson] = ()  # counts, contributions, vectors
+    addends: Sequence[Addend] = ()  # counts, contributions, vectors
     scored: Sequence[MessageRecord] = ()  # calibration and typicality
     changes: Mapping[int, Units] = MappingProxyType({})  # of the contributions of hard examples, by their numbers
-    cause: bytes = b""  # digest of the lesson with whose record the changes are stored
-    examples: Sequence[HardExample] = ()  # lessons that are fitted again from now on
+    cause: bytes = b""  # digest of the message with whose record the changes are stored
+    examples: Sequence[HardExample] = ()  # messages that are fitted again from now on
     sign: int = 1
 
     @classmethod
-    def of(cls, lesson: Lesson) -> Delta:
+    def of(cls, addend: Addend) -> Delta:
         """Return what one message added when it was learned."""
-        return cls([lesson], [lesson.record], lesson.record.changes)
+        return cls([addend], [addend.record], addend.record.changes)
 
     @property
     def last_fitted(self) -> bytes:
-        """The digest of the last lesson with a contribution; empty if the lessons change no weight."""
-        return next((each.digest for each in reversed(self.lessons) if any(each.record.contribution.values())), b"")
+        """The digest of the last message with a contribution; empty if the messages change no weight."""
+        return next((each.digest for each in reversed(self.addends) if any(each.record.contribution.values())), b"")
 
     def negative(self) -> Delta:
         """Return the delta that takes this one away."""

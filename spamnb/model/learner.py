@@ -14,7 +14,7 @@ import numpy as np
 from spamnb.core.score import Scores
 from spamnb.model.calibration import bins_by_class, histogram
 from spamnb.model.decision import bin_typicality, sum_typicality
-from spamnb.model.delta import Delta, HardExample, Lesson, MessageRecord, Sums
+from spamnb.model.delta import Addend, Delta, HardExample, MessageRecord, Sums
 from spamnb.model.model import Model
 from spamnb.model.softmax import softmax
 from spamnb.model.trust import DOUBTFUL
@@ -182,13 +182,13 @@ class Learner:
             for each in messages
         ]
         pairs = zip(messages, records)
-        return Delta([self.lesson(each.digest, each.rows, record, sums) for each, record in pairs], records)
+        return Delta([self.addend(each.digest, each.rows, record, sums) for each, record in pairs], records)
 
-    def lesson(self, digest: bytes, rows: Rows, record: MessageRecord, sums: Sums) -> Lesson:
+    def addend(self, digest: bytes, rows: Rows, record: MessageRecord, sums: Sums) -> Addend:
         """Return what a message with this record adds, or has added, to the model."""
-        return Lesson(digest, rows, record, np.zeros(0))
+        return Addend(digest, rows, record, np.zeros(0))
 
-    def is_hard(self, lesson: Lesson) -> bool:
+    def is_hard(self, addend: Addend) -> bool:
         """Return whether the contributions of other messages depend on this one, if training fitted them together."""
         return False
 

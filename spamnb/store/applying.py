@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spamnb.model.delta import Delta, Lesson, Units
+from spamnb.model.delta import Addend, Delta, Units
 from spamnb.store.hard_examples import add_example, change_example, delete_example, read_example
 from spamnb.store.moments import add_vector
 from spamnb.store.records import delete_learned, put_learned, read_learned
@@ -17,8 +17,8 @@ def apply(store: Store, delta: Delta) -> None:
     If an example was forgotten since, its whole contribution was subtracted, and the change of it is none any more.
     """
     with store.writing():
-        for lesson in delta.lessons:
-            _apply_lesson(store, lesson, delta.sign)
+        for addend in delta.addends:
+            _apply_addend(store, addend, delta.sign)
         for number, units in delta.changes.items():
             _change_example(store, number, _times(units, delta.sign))
         if delta.cause and (record := read_learned(store, delta.cause)):
@@ -29,19 +29,19 @@ def apply(store: Store, delta: Delta) -> None:
             add_example(store, example)
 
 
-def _apply_lesson(store: Store, lesson: Lesson, sign: int) -> None:
-    record, hashes = lesson.record, lesson.rows.tokens.hashes
+def _apply_addend(store: Store, addend: Addend, sign: int) -> None:
+    record, hashes = addend.record, addend.rows.tokens.hashes
     if store.own.has_vectors:
-        add_vector(store, record.label, lesson.vector, sign)
+        add_vector(store, record.label, addend.vector, sign)
     if sign > 0:
-        store.add(record.label, lesson.rows)
+        store.add(record.label, addend.rows)
         store.add_weights(hashes, record.contribution)
-        put_learned(store, [(lesson.digest, record)])
+        put_learned(store, [(addend.digest, record)])
     else:
         store.add_weights(hashes, _times(record.contribution, -1))
-        store.add(record.label, lesson.rows, -1)
-        delete_example(store, lesson.digest)
-        delete_learned(store, lesson.digest)
+        store.add(record.label, addend.rows, -1)
+        delete_example(store, addend.digest)
+        delete_learned(store, addend.digest)
 
 
 def _change_example(store: Store, number: int, units: Units) -> None:

@@ -53,7 +53,7 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
 
 
 def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Snapshot:
-    """Return the sum of models, with these lessons."""
+    """Return the sum of models, with these records of messages."""
     classes = sorted({name for snapshot in models for name in snapshot.classes})
     tokens, indices = merge_vocabularies([snapshot.block.tokens for snapshot in models])
     numbers = [np.array([classes.index(name) for name in snapshot.classes], np.intp) for snapshot in models]

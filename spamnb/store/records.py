@@ -1,7 +1,6 @@
 """Table ``messages``: how each message was learned.
 
-To store one more fact of a lesson, add the field to ``MessageRecord`` in ``model/delta.py``, to ``facts`` and
-to ``of_facts``.
+``MessageRecord.facts`` (model/delta.py) makes the JSON of a row, and ``MessageRecord.of_facts`` reads it.
 """
 
 from __future__ import annotations

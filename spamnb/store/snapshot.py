@@ -116,7 +116,7 @@ def write_messages(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]
 
 
 def read_sums(store: Store) -> Snapshot:
-    """Read the sums of a store, without lessons and arrays.
+    """Read the sums of a store, without records of messages, lessons and arrays.
 
     Raise Damaged if the tokens do not add up to the sums of their classes.
     """

@@ -149,7 +149,7 @@ def read_stored_message(store: Store, digest: bytes) -> bytes | None:
 
 
 def measure_stored(store: Store) -> StorageUse:
-    """Return how many messages are stored, their bytes, and the bound."""
+    """Return how many lessons are kept, their bytes, and the bound."""
     with store.reading():
         statement = "SELECT count(*), coalesce(sum(length(message) + ?), 0) FROM kept_lessons"
         messages, size = store.execute(statement, (ROW_BYTES,)).fetchone()
@@ -172,7 +172,7 @@ def count_learned(store: Store) -> dict[str, int]:
 
 
 def count_not_stored(store: Store) -> int:
-    """Return how many messages were learned since the last training and are not stored."""
+    """Return how many lessons since the last training are not kept."""
     with store.reading():
         stored = "SELECT digest FROM kept_lessons"
         learned = (

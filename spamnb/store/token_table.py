@@ -122,7 +122,7 @@ class TokenTable:
         return np.any(self.figures[places, :, DOCUMENTS], axis=1)
 
     def mark_changed(self, places: np.ndarray, tokens: TokenArray | None = None) -> None:
-        """Mark the rows at these places to be written; ``tokens`` are the tokens of a lesson."""
+        """Mark the rows at these places to be written; ``tokens`` are the tokens of a message that is learned."""
         self._is_changed[places] = True
         if tokens is not None:
             self._texts.append(tokens)
