@@ -3,12 +3,22 @@
 
 #include <stdlib.h>
 
-enum { BLOCK = 1 << 20 }; /* bytes of a block, enough for most messages; larger allocations have larger blocks */
+enum {
+    BLOCK = 1 << 20, /* bytes of a block, enough for most messages; larger allocations have larger blocks */
+    MAX_SHORT = 4, /* bytes of a text that find looks up by its first byte: memchr is ten times as fast as memmem */
+};
+
+typedef uint8_t sixteen __attribute__((vector_size(16)));
 
 /* ---- Spans ---- */
 
 const uint8_t *find(span s, span text) {
-    return size_of(s) < size_of(text) ? NULL : memmem(s.at, size_of(s), text.at, size_of(text));
+    if (size_of(text) > MAX_SHORT)
+        return size_of(s) < size_of(text) ? NULL : memmem(s.at, size_of(s), text.at, size_of(text));
+    for (; (s.at = find_byte(s, *text.at)); s.at++)
+        if (starts_with(s, text))
+            return s.at;
+    return NULL;
 }
 
 const uint8_t *find_any_case(span s, span lower) {
@@ -154,7 +164,6 @@ span writer_close(struct writer *writer) {
 }
 
 span copy_lower(struct arena *arena, span text) {
-    typedef uint8_t sixteen __attribute__((vector_size(16)));
     uint8_t *copy = allocate(arena, size_of(text));
     size_t i = 0;
     for (sixteen bytes; i + sizeof bytes <= size_of(text); i += sizeof bytes) {
@@ -165,6 +174,23 @@ span copy_lower(struct arena *arena, span text) {
     for (; i < size_of(text); i++)
         copy[i] = to_lower(text.at[i]);
     return span_of(copy, size_of(text));
+}
+
+size_t count_capitals(span text) {
+    enum { MAX_COUNT = 255 }; /* of a byte */
+    size_t n_capitals = 0;
+    while (size_of(text) >= sizeof(sixteen)) {
+        sixteen bytes, counts = {0};
+        for (int n = 0; n < MAX_COUNT && size_of(text) >= sizeof bytes; n++, text.at += sizeof bytes) {
+            memcpy(&bytes, text.at, sizeof bytes);
+            counts -= (sixteen)(bytes - 'A' <= (uint8_t)('Z' - 'A'));
+        }
+        for (size_t i = 0; i < sizeof counts; i++)
+            n_capitals += counts[i];
+    }
+    for (; text.at < text.end; text.at++)
+        n_capitals += is_upper(*text.at);
+    return n_capitals;
 }
 
 void *list_grow(struct arena *arena, void *items, size_t count, size_t *room, size_t size) {

@@ -45,6 +45,9 @@ static inline bool is_blank(uint8_t c) { return c == ' ' || c == '\t'; }
 /* Returns whether a byte is a space in HTML and in style sheets. */
 static inline bool is_space(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v'); }
 
+/* Returns whether a byte is a space of ASCII. */
+static inline bool is_white(uint8_t c) { return is_space(c) || c == '\v'; }
+
 static inline int hex_value(uint8_t c) {
     return is_digit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
@@ -81,7 +84,8 @@ static inline const uint8_t *find_last(span s, uint8_t c) {
     return NULL;
 }
 
-/* Returns the address at which a text first occurs in a span; NULL if it does not occur. Takes linear time. */
+/* Returns the address at which a text, which is not empty, first occurs in a span; NULL if it does not occur. Takes
+ * linear time. */
 const uint8_t *find(span s, span text);
 /* Returns the same, but ignores the case of letters. Takes quadratic time, so one of the texts must be short. */
 const uint8_t *find_any_case(span s, span lower);
@@ -108,9 +112,9 @@ static inline span skip_blanks(span s) {
 }
 
 static inline span strip(span s) {
-    while (s.at < s.end && (is_space(*s.at) || *s.at == '\v'))
+    while (s.at < s.end && is_white(*s.at))
         s.at++;
-    while (s.at < s.end && (is_space(s.end[-1]) || s.end[-1] == '\v'))
+    while (s.at < s.end && is_white(s.end[-1]))
         s.end--;
     return s;
 }
@@ -228,6 +232,8 @@ static inline void put_span(struct writer *writer, span text) {
 }
 
 span copy_lower(struct arena *arena, span text);
+/* Returns the number of ASCII capital letters in a text. */
+size_t count_capitals(span text);
 
 /* Arrays that grow. LIST(type) is the type of an array; LIST_ADD adds an item and returns a pointer to the new item. */
 #define LIST(type)         \

@@ -364,15 +364,15 @@ static void end_element(struct document *d, unsigned tag, span name) {
 
 /* ---- Text ---- */
 
-/* Returns whether all characters of a text are spaces, of any script. */
-static bool shows_nothing(struct reader *reader, span text) {
-    while (!is_empty(text)) {
-        uint8_t c = *text.at;
-        if (c < 0x80 ? !(is_space(c) || c == '\v') : !(character_of(reader, next_point(&text))->flags & IS_SPACE))
-            return false;
-        text.at += c < 0x80;
+/* Returns a text without the spaces, of any script, at its beginning. */
+static span skip_spaces(struct reader *reader, span text) {
+    for (span tail = text; !is_empty(tail); text = tail) {
+        uint8_t c = *tail.at;
+        if (c < 0x80 ? !is_white(c) : !(character_of(reader, next_point(&tail))->flags & IS_SPACE))
+            break;
+        tail.at += c < 0x80;
     }
-    return true;
+    return text;
 }
 
 /* Returns the style of a node in this parent. It is the parent's style if tag, attributes and rules cannot change it. */
@@ -554,8 +554,10 @@ static span resolve_references(struct document *d, span text, bool in_attribute)
 static void add_text(struct document *d, enum piece_kind kind, span text) {
     if (is_empty(text))
         return;
-    span start = strip(text);
-    bool is_blank = shows_nothing(d->reader, starts_with(start, LITERAL("&")) ? resolve_references(d, start, false) : start);
+    span shown = skip_spaces(d->reader, text);
+    if (starts_with(shown, LITERAL("&")))
+        shown = skip_spaces(d->reader, resolve_references(d, shown, false));
+    bool is_blank = is_empty(shown);
     bool is_moved = !is_blank && contains_cells(top_of(d));
     if (!is_moved)
         reopen_formatting(d);
@@ -847,7 +849,7 @@ struct html_text read_html(struct reader *reader, span html) {
         plain.at++;
     *LIST_ADD(d->arena, &d->doubtful_texts) = write_doubtful(d);
     span doubtful = concatenate_all(d->arena, &d->doubtful_texts);
-    return (struct html_text){plain, shows_nothing(reader, doubtful) ? (span){0} : doubtful};
+    return (struct html_text){plain, is_empty(skip_spaces(reader, doubtful)) ? (span){0} : doubtful};
 }
 
 span needed_charset(span octets) {

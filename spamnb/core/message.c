@@ -62,12 +62,18 @@ static span remove_formatting(struct reader *reader, const struct entity *leaf, 
 
 /* Returns the text after MAX_BREAKS line ends without text between them, which people may not see. */
 static span find_gap(span text) {
-    size_t n_blank = 0; /* lines without text */
-    for (span rest = text, line; next_line(&rest, &line);) {
-        bool is_blank = is_empty(line) || is_empty(strip(line));
-        if (n_blank >= MAX_BREAKS && !is_blank)
-            return span_between(line.at, text.end);
-        n_blank = is_blank ? n_blank + 1 : 0;
+    for (span rest = text; !is_empty(rest); rest = skip_bytes(rest, MAX_BREAKS)) { /* a gap is longer than each step */
+        const uint8_t *begin = rest.at, *line;
+        while (begin > text.at && is_white(begin[-1]))
+            begin--;
+        size_t n_lines = begin == text.at; /* that begin in the gap */
+        for (rest.at = line = begin; rest.at < rest.end && is_white(*rest.at); rest.at++)
+            if (*rest.at == '\n') {
+                n_lines++;
+                line = rest.at + 1;
+            }
+        if (n_lines > MAX_BREAKS && !is_empty(rest))
+            return span_between(line, text.end);
     }
     return span_of(text.end, 0);
 }
@@ -85,10 +91,12 @@ static void read_base64_runs(struct reader *reader, span text) {
     span line;
     while (!is_empty(text)) {
         span run = span_of(text.at, 0);
-        while (next_line(&text, &line) && is_base64(line)) {
-            run.end = line.end;
-            if (size_of(line) < MIN_BASE64_LINE) /* the last line */
+        bool is_long = true;
+        while (is_long && next_line(&text, &line)) {
+            is_long = size_of(line) >= MIN_BASE64_LINE;
+            if (!(is_long || !is_empty(run)) || !is_base64(line)) /* only the last line of a run is short */
                 break;
+            run.end = line.end;
         }
         if (size_of(run) < MIN_BASE64_RUN)
             continue;

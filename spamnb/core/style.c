@@ -44,8 +44,9 @@ static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET, .op
 /* The kinds of selectors. */
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
 
-/* A rule for the last simple selector of a selector. ancestors: the bits of classes and ids that ancestors must have. key is a class, an id or a tag; if key is a class or an id, tag may
- * be a tag that the element must also have. part: an attribute class or id must contain this text; NULL if none must. */
+/* A rule for the last simple selector of a selector. ancestors: the bits of classes and ids that ancestors must have. key
+ * is a class, an id or a tag; if key is a class or an id, tag may be a tag that the element must also have. part: an
+ * attribute class or id must contain this text; NULL if none must. */
 struct rule {
     struct rule *next;
     enum key_kind kind;
@@ -513,11 +514,21 @@ static span part_of_attribute(span text) {
 
 static bool is_combinator(uint8_t c) { return is_space(c) || c == '>' || c == '+' || c == '~' || c == '|'; }
 
-static uint64_t bit_of_key(enum key_kind kind, span key) { return UINT64_C(1) << (hash_of_key(kind, key) & 63); }
+/* Returns the bit of a class or an id that an ancestor must have, by a rule; 0 if no rule needs it. is_needed: the rule
+ * that is read needs it. After MAX_KEYS classes and ids, it has no bit, and the rule is for all elements. */
+static uint64_t bit_of_key(struct sheet *sheet, enum key_kind kind, span key, bool is_needed) {
+    uint64_t hash = hash_of_key(kind, key);
+    size_t i = 0;
+    while (i < sheet->n_keys && sheet->keys[i] != hash)
+        i++;
+    if (i == sheet->n_keys && is_needed && i < MAX_KEYS)
+        sheet->keys[sheet->n_keys++] = hash;
+    return i < sheet->n_keys ? UINT64_C(1) << i : 0;
+}
 
 /* Reads the last simple selector of a selector. Returns false if the selector matches nothing while a message is only
  * read: links that the mouse is over, and text that a sheet adds. */
-static bool read_selector(span text, struct rule *rule) {
+static bool read_selector(struct sheet *sheet, span text, struct rule *rule) {
     *rule = (struct rule){.kind = OF_ANY};
     bool matches = true;
     while (!is_empty(text)) {
@@ -543,7 +554,7 @@ static bool read_selector(span text, struct rule *rule) {
             bool is_inside = c != '+' && c != '~' && c != '|';
             for (text.at = name.at; text.at < text.end && is_combinator(*text.at); text.at++)
                 is_inside = is_inside && !find_byte(LITERAL("+~|"), *text.at);
-            uint64_t key = is_inside && rule->kind > OF_TAG ? bit_of_key(rule->kind, rule->key) : 0;
+            uint64_t key = is_inside && rule->kind > OF_TAG ? bit_of_key(sheet, rule->kind, rule->key, true) : 0;
             *rule = (struct rule){.kind = OF_ANY, .ancestors = rule->ancestors | key};
             matches = true;
         } else if (c == '\\' || c == '&') { /* a name, or an element, of which at most the beginning is known */
@@ -571,7 +582,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body) {
         }
         const uint8_t *end = find_outside(selectors, ',', ',');
         struct rule rule;
-        bool matches = read_selector(strip(span_between(selectors.at, end)), &rule);
+        bool matches = read_selector(sheet, strip(span_between(selectors.at, end)), &rule);
         is_last = end == selectors.end;
         selectors = skip_bytes(span_between(end, selectors.end), 1);
         if (!matches)
@@ -585,7 +596,6 @@ static void add_rule(struct sheet *sheet, span selectors, span body) {
         new_rule->hash = hash_of_key(rule.kind, rule.key);
         new_rule->tag_hash = hash_any_case(SECRET, rule.tag);
         new_rule->effect = copy;
-        sheet->needs_ancestors = sheet->needs_ancestors || rule.ancestors;
         struct rule **bucket = bucket_of(sheet, new_rule->hash);
         new_rule->next = *bucket;
         *bucket = new_rule;
@@ -753,12 +763,12 @@ static const struct effect *read_style_attribute(struct sheet *sheet, span text)
     return sheet->known[hash].effect;
 }
 
-/* Returns the bits of the classes and the id of an element. */
-static uint64_t keys_of(const struct attributes *attributes) {
+/* Returns the bits of the classes and the id of an element that rules need. */
+static uint64_t keys_of(struct sheet *sheet, const struct attributes *attributes) {
     span classes = value_of_attribute(attributes, A_CLASS);
-    uint64_t keys = has(attributes, A_ID) ? bit_of_key(OF_ID, strip(attributes->values[A_ID])) : 0;
+    uint64_t keys = has(attributes, A_ID) ? bit_of_key(sheet, OF_ID, strip(attributes->values[A_ID]), false) : 0;
     for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes))
-        keys |= bit_of_key(OF_CLASS, class);
+        keys |= bit_of_key(sheet, OF_CLASS, class, false);
     return keys;
 }
 
@@ -766,7 +776,7 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
                                const struct attributes *attributes) {
     struct style style = *parent;
     style.flags &= ~(uint32_t)(CLIPS | IS_SMALL);
-    style.keys |= sheet->needs_ancestors ? keys_of(attributes) : 0;
+    style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
     struct effect own = *read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
     set_colors(&style, parent, own.color, own.background, true);
@@ -791,8 +801,8 @@ const struct style *element_style(struct sheet *sheet, const struct style *paren
                                   const struct attributes *attributes) {
     static const struct attributes NONE;
     struct style style = make_style(sheet, parent, tag, name, attributes ? attributes : &NONE);
-    bool is_same_style = style.flags == parent->flags && style.keys == parent->keys && style.size == parent->size && style.opacity == parent->opacity &&
-                         style.n_pairs == parent->n_pairs &&
+    bool is_same_style = style.flags == parent->flags && style.keys == parent->keys && style.size == parent->size &&
+                         style.opacity == parent->opacity && style.n_pairs == parent->n_pairs &&
                          !memcmp(style.pairs, parent->pairs, style.n_pairs * sizeof *style.pairs);
     if (is_same_style)
         return parent;

@@ -23,8 +23,8 @@ enum {
     UNSET = -4,   /* the block does not set this color */
 };
 
-/* MAX_PAIRS: the sheets of ordinary mail give an element up to 4 pairs of colors. */
-enum { MAX_PAIRS = 6 };
+/* MAX_PAIRS: the sheets of ordinary mail give an element up to 4 pairs of colors. MAX_KEYS: one for each bit. */
+enum { MAX_PAIRS = 6, MAX_KEYS = 64 };
 
 /* The flags of a style and of a block of declarations. A box that CLIPS and IS_SMALL may hide its text. */
 enum { MAY_HIDE = 1, HAS_LOW_LINES = 2, HAS_LINES = 4, CLIPS = 8, IS_SMALL = 16, MOVES = 32 };
@@ -38,7 +38,7 @@ struct style {
     struct colors pairs[MAX_PAIRS]; /* the colors that the text may have, by the rules that may apply */
     size_t n_pairs;
     float size, opacity; /* size: of the letters, in pixels */
-    uint64_t keys; /* a bit for each class and id of the element and its ancestors, if a rule needs an ancestor */
+    uint64_t keys; /* bits of the sheet's keys: classes and ids of the element and its ancestors */
     uint32_t flags;
     bool is_doubtful;
 };
@@ -57,8 +57,9 @@ struct sheet {
     struct arena *arena;
     const struct style *page; /* the style of the body element */
     rgb link; /* the color of links */
-    bool needs_ancestors; /* a rule is for elements in another element with a class or an id */
     bool is_lost; /* any text may be hidden: a box is moved; or the sheets are too large, nest rules, or import others */
+    uint64_t keys[MAX_KEYS]; /* hashes of the classes and ids that rules need of ancestors; each has a bit */
+    size_t n_keys;
     struct rule *buckets[256]; /* by hash */
     struct {
         span text;

@@ -278,11 +278,11 @@ void add_host(struct reader *reader, span prefix, span host) {
 
 static size_t count_words(span text) {
     size_t n = 0;
-    unsigned before = 0;
+    bool was_in_word = false;
     for (const uint8_t *at = text.at; at < text.end; at++) {
-        unsigned kind = KIND[*at] & (IN_WORD | CONTROL);
-        n += kind && !before;
-        before = kind;
+        bool is_in_word = KIND[*at] & (IN_WORD | CONTROL);
+        n += is_in_word > was_in_word;
+        was_in_word = is_in_word;
     }
     return n;
 }
@@ -490,10 +490,7 @@ struct layout {
 };
 
 static void read_layout(struct layout *layout, span text) {
-    size_t n_capitals = 0;
-    for (const uint8_t *at = text.at; at < text.end; at++)
-        n_capitals += is_upper(*at);
-    layout->n_capitals += n_capitals;
+    layout->n_capitals += count_capitals(text);
     for (span line; next_line(&text, &line);) {
         layout->n_lines += !is_empty(line);
         layout->n_bytes += size_of(line);

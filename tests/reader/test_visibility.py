@@ -268,6 +268,18 @@ def test_words_are_those_that_are_seen(page: str) -> None:
     assert "secret" in found and ("other" in found or page in ONE_WORD)
 
 
+def test_a_rule_inside_a_class_hides_nothing_inside_other_classes() -> None:
+    page = "<style>.closed .more{display:none}</style>"
+    others = " ".join(f"class{i}" for i in range(200))
+    assert read(f"{page}<div class='{others}'><p class=more>offer</div>").texts == ("offer\n",)
+    assert "offer" in read(f"{page}<div class='{others} closed'><p class=more>offer</div>").doubtful
+
+
+def test_a_rule_with_too_many_classes_may_hide_text() -> None:
+    page = "<style>" + "".join(f".class{i} p{{display:none}}" for i in range(65)) + "</style>"
+    assert "offer" in read(f"{page}<p>offer").doubtful
+
+
 def test_titles_do_not_use_up_the_words_that_are_read() -> None:
     assert "secret" in Reader().tokens(b"Content-Type: text/html\n\n<title>" + b"good " * 2000 + b"</title><p>secret")
 
