@@ -39,7 +39,7 @@ def review_command(model: Path, ledger: Path, port: int, models: Path | None) ->
         import uvicorn
 
         from spamnb.review.app import Review
-        from spamnb.review.pages import preload_top_words
+        from spamnb.review.pages import preload_informative_words
     except ImportError as error:
         raise click.ClickException(f"'review' needs {error.name}: pip install starlette uvicorn") from None
     from spamnb.filter import Classifier
@@ -65,7 +65,7 @@ def review_command(model: Path, ledger: Path, port: int, models: Path | None) ->
         limit_concurrency=100,
         timeout_keep_alive=30,
     )
-    Thread(target=preload_top_words, args=(model,), daemon=True).start()
+    Thread(target=preload_informative_words, args=(model,), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn closes its connections, and then raises the signal again
         uvicorn.Server(config).run(sockets=sockets)
     teacher.close()

@@ -23,7 +23,7 @@ from spamnb.sources.entries import Entry, work_in_batches
 MAX_READ = 1 << 22  # bytes of mail that each thread holds in memory
 SORTED_AT_ONCE = 1 << 12  # messages whose cells are sorted at a time: some 20 MB
 COUNTED_AT_ONCE = 1 << 18  # cells that are counted at a time: 2 MB, which fit the processor's cache
-MAX_TOKENS = 1 << 18  # tokens in the vocabulary of a thread: some 30 MB
+MAX_THREAD_TOKENS = 1 << 18  # tokens in the vocabulary of a thread: some 30 MB
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
 
@@ -74,7 +74,7 @@ class MessageCounter:
 
     def count(self, entries: Iterable[Entry]) -> tuple[Rows, list[Unread]]:
         """Return the rows of labelled messages, whose positions are those in ``entries``, and the unreadable ones."""
-        if len(self._local) > MAX_TOKENS:
+        if len(self._local) > MAX_THREAD_TOKENS:
             self._local, self._shared_ids = Vocabulary(), self._shared_ids[:0]
         unread: list[Unread] = []
 

@@ -157,7 +157,7 @@ class Review:
     def _words(self, request: Request) -> Response:
         word = request.query_params.get("word", "")[: pages.MAX_TYPED].strip()
         with Classifier.open(self.teacher.shared) as model:
-            report, top_words = word_of(model.store, word), [] if word else pages.top_words(model)
+            report, top_words = word_of(model.store, word), [] if word else pages.informative_words(model)
         return self._render(request, "words.html", word=word, report=report, top_words=top_words)
 
     def _statistics(self, request: Request) -> Response:

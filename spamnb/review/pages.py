@@ -135,22 +135,22 @@ def message_values(ledger: Ledger, entry: LedgerEntry, raw: bytes | None) -> dic
     return values
 
 
-def top_words(model: Classifier) -> list[InformativeWord]:
+def informative_words(model: Classifier) -> list[InformativeWord]:
     """Return the words with the highest mutual information. They are computed once after each training."""
     trained_at = str(origin(model.model.meta).get("trained_at"))
-    return _top_words(model.store.file, trained_at) if model.model.totals.classes else []
+    return _informative_words(model.store.file, trained_at) if model.model.totals.classes else []
 
 
 @lru_cache(1)  # reading all words of a model takes a second or two
-def _top_words(path: str, _trained_at: str) -> list[InformativeWord]:
+def _informative_words(path: str, _trained_at: str) -> list[InformativeWord]:
     with Classifier.open(path) as model:
         return words_of(model.store, TOP_WORDS, False, lambda _: None).informative
 
 
-def preload_top_words(path: Path) -> None:
-    """Compute the top words of a model before the first request. An error is shown by the page, not here."""
+def preload_informative_words(path: Path) -> None:
+    """Compute the informative words of a model before the first request. An error is shown by the page, not here."""
     with suppress(SpamnbError), Classifier.open(path) as model:
-        top_words(model)
+        informative_words(model)
 
 
 def statistics_values(ledger: Ledger, model: Classifier, user: str) -> dict[str, Any]:

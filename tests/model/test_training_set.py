@@ -89,7 +89,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
     for most in (0, 1000, 1 << 28):
         for each in (module, rows_module):
             monkeypatch.setattr(each, "MAX_ITEMS_IN_MEMORY", most)
-        monkeypatch.setattr(module, "MAX_TOKENS", 20 if most else 1 << 18)  # a vocabulary that is full makes way
+        monkeypatch.setattr(module, "MAX_THREAD_TOKENS", 20 if most else 1 << 18)  # a vocabulary that is full makes way
         made = count_messages(messages)
         check_against_scikit_learn(made, messages)
         columns = np.array([4, 0])
