@@ -25,12 +25,12 @@ import numpy as np
 from mail_corpora import complain, sources, with_corpora
 
 from spamnb.engines.counting import count_parallel
+from spamnb.model.class_counts import DOCUMENTS
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.evidence import GROUPS
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries
-from spamnb.store.cells import DOCUMENTS
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_sums, write_snapshot
 from spamnb.store.store import Store
@@ -97,7 +97,8 @@ def main() -> None:
     messages = np.bincount(cells.token, cells.figures[DOCUMENTS], len(tokens)).astype(int)
     groups = dict(zip(GROUPS, np.bincount(sums.block.tokens.groups, minlength=len(GROUPS)).tolist()))
     size = arguments.output.stat().st_size
-    print(f"{arguments.output}: {len(tokens):,} tokens {groups}, {dict(zip(sums.classes, sums.documents.tolist()))}")
+    documents = dict(zip(sums.model.class_ids, sums.model.sums[:, 0].tolist()))
+    print(f"{arguments.output}: {len(tokens):,} tokens {groups}, {documents}")
     print(f"{size:,} bytes compressed, {len(text.encode()):,} bytes of JSON lines")
     for position in sorted(range(len(tokens)), key=lambda j: (messages[j], tokens[j]))[: arguments.rarest]:
         print(f"{messages[position]}\t{tokens[position]}")

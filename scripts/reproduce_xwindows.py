@@ -59,7 +59,8 @@ def load(corpora: Path) -> Posts:
 def ours(posts: Posts) -> dict[str, Any]:
     """Compute the quantities of PUBLISHED, to the same digits."""
     X_train, y_train, X_test, y_test, vocabulary = posts
-    likeliest, informative = top_words(class_counts(X_train, y_train), vocabulary, n=5, alpha=1.0)
+    counts = class_counts(X_train, y_train)
+    likeliest, informative = top_words(*counts[:3], vocabulary, n=5, alpha=1.0)
     quantities: dict[str, Any] = {
         name: [(word.token, round(word.value, 3)) for word in words]
         for name, words in [*likeliest.items(), ("information", informative)]

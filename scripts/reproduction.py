@@ -6,23 +6,29 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from mail_corpora import with_corpora
 from scipy.sparse import csr_array
 
-from spamnb.model.class_counts import ClassCounts, SparseRow
-
 BLUE, RUST, GREEN, VIOLET, GOLD = "#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00"  # of pictures
+
+
+class ClassCounts(NamedTuple):
+    """Sums of messages in a table, by class."""
+
+    classes: list[str]  # sorted, C of them
+    documents: np.ndarray  # (C,) N_c
+    document_counts: csr_array  # (C, V) N_jc
+    occurrences: csr_array  # (C, V) T_jc
 
 
 def class_counts(X: csr_array, labels: list[str]) -> ClassCounts:
     """Return the sums of messages in the CSR array X (n, V) of occurrences, by their ``labels`` (n,)."""
-    classes = sorted({*labels})
-    parts = [X[np.array(labels) == name] for name in classes]
-    rows = tuple(SparseRow.sum([SparseRow(part.indices, part.data > 0, part.data)], X.shape[1]) for part in parts)
-    return ClassCounts(tuple(classes), np.array([part.shape[0] for part in parts]), X.shape[1], rows)
+    classes, codes, documents = np.unique(labels, return_inverse=True, return_counts=True)
+    members = csr_array((np.ones(len(codes), np.int64), (codes, np.arange(len(codes)))), (len(classes), len(codes)))
+    return ClassCounts(classes.tolist(), documents, csr_array(members @ (X > 0)), csr_array(members @ X))
 
 
 def count_words(texts: Iterable[list[str]]) -> tuple[csr_array, list[str]]:

@@ -21,7 +21,7 @@ from spamnb.model.calibration import bins_by_class
 from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide, describe_doubt
-from spamnb.model.delta import Delta, HardExample, MessageRecord, Sums
+from spamnb.model.delta import Delta, Example, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, learner_for, rank_evidence
 from spamnb.model.model import Model
 from spamnb.model.pooling import evidence_shares, towards_prior
@@ -32,7 +32,7 @@ from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
 from spamnb.store.applying import apply
-from spamnb.store.hard_examples import read_examples
+from spamnb.store.examples import read_examples
 from spamnb.store.records import read_learned, read_records
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import decompress, delete_message, read_stored_messages, store_message
@@ -586,7 +586,7 @@ class Classifier:
             store_message(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
         return [each.trust for each in new]
 
-    def _look_up(self, messages: Sequence[Rows], examples: Sequence[HardExample]) -> Sums:
+    def _look_up(self, messages: Sequence[Rows], examples: Sequence[Example]) -> Sums:
         """Return the figures of the tokens of messages and of examples, ascending by hash."""
         hashes = [each.tokens.hashes for each in messages] + [each.hashes for each in examples]
         return self.store.sums(sort_distinct(np.concatenate([np.zeros(0, np.int64), *hashes])))

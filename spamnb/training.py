@@ -11,11 +11,12 @@ import numpy as np
 from spamnb.core.score import Scores
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.model import calibration
-from spamnb.model.class_counts import inverse_index
+from spamnb.model.class_counts import WEIGHT, Cells, inverse_index
 from spamnb.model.correction import add_first_class
 from spamnb.model.decision import decide
 from spamnb.model.delta import MessageRecord
 from spamnb.model.learner import CorrectionFit, Fit, Learner, NewestScores, learner_for
+from spamnb.model.model import SIZE, Model
 from spamnb.model.new_senders import NewSenders, assign_senders
 from spamnb.model.newest import NoNewest, select_newest
 from spamnb.model.pooling import evidence_shares, towards_prior
@@ -23,9 +24,8 @@ from spamnb.model.training_set import TrainingSet
 from spamnb.reader.message import has_unread_parts
 from spamnb.reader.tokens import CHUNK_TOKENS
 from spamnb.settings import Settings
-from spamnb.store import hard_examples
 from spamnb.store.buckets import VECTOR, Block
-from spamnb.store.cells import Cells
+from spamnb.store.examples import add_example
 from spamnb.store.snapshot import write_messages, write_sums
 from spamnb.store.store import Store
 
@@ -114,10 +114,10 @@ def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores:
 def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     """Calibrate the left-out scores, and classify each message as ``Classifier`` does."""
     training_set, labels, left_out = fitted.training_set, fitted.labels, fitted.left_out
-    classes, documents = training_set.counts.classes, training_set.counts.documents
+    classes, documents = training_set.classes, training_set.documents
     positions, truncations = training_set.rows.positions, training_set.rows.truncations
     n_folds = min(fitted.n_folds, len(labels)) if fitted.n_folds else None
-    facts_of_model = classes, documents, training_set.counts.totals().vocabulary_size, n_folds
+    facts_of_model = classes, documents, training_set.totals().vocabulary_size, n_folds
     if not len(labels):
         return LeaveOneOutResult(*facts_of_model, positions[:0], labels, left_out.scores, left_out.scores, [])
     curves = calibration.fit(fitted.histogram(), documents)
@@ -170,14 +170,16 @@ def model_of(training_set: TrainingSet, settings: Settings) -> Store:
 def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     """Write the model into a new, empty store."""
     training_set, correction = fitted.training_set, fitted.correction
-    counts, meta = training_set.counts, {**settings.as_meta(), **fitted.meta}
-    histogram, typicality = fitted.histogram(), fitted.known_typicality()
-    write_sums(store, meta, counts.classes, counts.documents, histogram, typicality, _make_blocks(fitted))
+    totals = training_set.totals()
+    meta = {**settings.as_meta(), **fitted.meta, SIZE: totals.vocabulary_size}
+    class_ids = {name: number for number, name in enumerate(totals.classes)}
+    sums = np.stack([totals.documents, totals.document_counts, totals.occurrences], axis=1)
+    model = Model(meta, class_ids, sums, fitted.histogram(), fitted.known_typicality(), None, arrays=fitted.arrays)
+    write_sums(store, model, _make_blocks(fitted))
     with store.writing():
         write_messages(store, _make_records(training_set, correction))
-        store.put_arrays(fitted.arrays)
         for example in correction.examples if correction is not None else ():
-            hard_examples.add_example(store, example)
+            add_example(store, example)
         store.recalibrate()
 
 
@@ -185,18 +187,21 @@ def _make_blocks(fitted: Fit) -> Iterator[Block]:
     """Yield the tokens that occur, ascending by hash."""
     training_set, correction, vectors = fitted.training_set, fitted.correction, fitted.vectors
     columns = training_set.columns_by_hash()
-    counts = training_set.counts.reindex(inverse_index(columns, len(training_set.tokens)), len(columns))
+    sums = training_set.cells.reindex(inverse_index(columns, len(training_set.tokens)))
     for first in range(0, len(columns), CHUNK_TOKENS):
         chunk = columns[first : first + CHUNK_TOKENS]
-        weights = None if correction is None else add_first_class(correction.weights[chunk])
-        cells = Cells.of_counts(counts.between(first, first + len(chunk)), weights)
+        cells = sums.between(first, first + len(chunk))
+        if correction is not None:  # a token also has a weight in the classes that have no message with it
+            table = cells.table(len(chunk), len(training_set.classes))
+            table[:, :, WEIGHT] = add_first_class(correction.weights[chunk])
+            cells = Cells.of_table(table)
         chunk_vectors = np.zeros((len(chunk), 0), VECTOR) if vectors is None else vectors[chunk]
         yield Block(training_set.tokens.take(chunk), cells, chunk_vectors)
 
 
 def _make_records(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[bytes, MessageRecord]]:
     """Yield the digests of the messages, ascending, and their records."""
-    classes, digests = training_set.counts.classes, training_set.rows.digests
+    classes, digests = training_set.classes, training_set.rows.digests
     labels = training_set.rows.labels
     for first in range(0, len(labels), CHUNK_MESSAGES):
         chunk = slice(first, first + CHUNK_MESSAGES)

@@ -5,6 +5,7 @@ import math
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,13 @@ from spamnb.filter import Classifier
 from spamnb.ledger.entries import INBOX, NOWHERE, Place, make_entry
 from spamnb.ledger.ledger import Ledger
 from spamnb.mail_result import classify_mail
-from spamnb.model.class_counts import ClassCounts
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
-from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
+from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, estimate, fit, prepare, write_model
 
@@ -119,16 +120,24 @@ def without_correction(lines: Iterable[str]) -> list[dict[str, Any]]:
     return [{key: value for key, value in record.items() if key not in parts} for record in without_calibration(lines)]
 
 
-def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
-    """Return whether classes and all sums are equal."""
-    return one.classes == other.classes and all(
-        np.array_equal(a, b)
-        for a, b in [
-            (one.documents, other.documents),
-            (one.document_counts.toarray(), other.document_counts.toarray()),
-            (one.occurrences.toarray(), other.occurrences.toarray()),
-        ]
+def class_figures(content: TrainingSet | Snapshot) -> list[np.ndarray]:
+    """Return the names of classes with messages, their messages, and N_jc and T_jc, (C, V)."""
+    if isinstance(content, TrainingSet):
+        totals, cells, numbers = content.totals(), content.cells, np.arange(len(content.classes))
+    else:
+        totals, cells, numbers = content.model.totals, content.block.cells, content.model.nonempty_classes
+    n_tokens, n_classes = (
+        len((content if isinstance(content, TrainingSet) else content.block).tokens),
+        numbers.max(initial=-1) + 1,
     )
+    cells = cells.only(cells.label < n_classes)
+    counts = [cells.matrix(figure, n_tokens, n_classes).toarray()[numbers] for figure in (DOCUMENTS, OCCURRENCES)]
+    return [np.array(totals.classes), totals.documents, *counts]
+
+
+def same_counts(one: TrainingSet | Snapshot, other: TrainingSet | Snapshot) -> bool:
+    """Return whether classes and all counts are equal."""
+    return all(map(np.array_equal, class_figures(one), class_figures(other)))
 
 
 def make_model(messages: Iterable[tuple[str, bytes]], **settings: Any) -> Classifier:
@@ -155,8 +164,8 @@ def make_store(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> S
 def rewrite_as_trained(store: Store, **meta: Any) -> Store:
     """Return a copy of a model in memory, as training writes it."""
     content = read_snapshot(store)
-    content = content._replace(meta=content.meta | meta)
-    out = Store.create(":memory:", content.meta)
+    content = content._replace(model=replace(content.model, meta=content.model.meta | meta))
+    out = Store.create(":memory:", content.model.meta)
     write_snapshot(out, content)
     return out
 
@@ -164,7 +173,7 @@ def rewrite_as_trained(store: Store, **meta: Any) -> Store:
 def import_store(lines: Iterable[str], name: str = "-") -> Store:
     """Return the model of an export in memory, as `import` reads it."""
     content = parse_export(lines, name)
-    store = Store.create(":memory:", content.meta)
+    store = Store.create(":memory:", content.model.meta)
     store.path = name
     write_snapshot(store, content)
     read_snapshot(store)

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import count_messages, mail, make_model, message, train_file, without_calibration
+from mail import count_messages, mail, make_model, message, same_counts, train_file, without_calibration
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.model import calibration
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES
 from spamnb.reader.message import Reader
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import Settings
-from spamnb.store.hard_examples import read_examples
+from spamnb.store.examples import read_examples
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
@@ -70,7 +71,7 @@ def test_what_is_no_path_or_no_settings_is_told(make: Callable[[], Classifier]) 
 def put(path: Path, classifier: Classifier) -> None:
     """Write the model to the file at ``path``, as training does."""
     content = read_snapshot(classifier.store)
-    with atomic_replace(path, content.meta, force=True) as store:
+    with atomic_replace(path, content.model.meta, force=True) as store:
         write_snapshot(store, content)
 
 
@@ -140,7 +141,7 @@ def test_the_order_of_learning_changes_the_correction_alone(messages: list[tuple
     assert without_calibration(exported(learned)) == without_calibration(exported(in_order))
     contents = [read_snapshot(make_model(given, model_type="corrected").store) for given in (messages, mail(4))]
     assert list(contents[0].block.tokens) == list(contents[1].block.tokens)
-    assert str(contents[0].counts) == str(contents[1].counts)
+    assert same_counts(*contents)
 
 
 @settings(max_examples=15, deadline=None)
@@ -231,10 +232,10 @@ def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Vocabulary, "take", with_twins)
     before = exported(classifier)
     assert classifier.learn("spam", raw)
-    assert parse_export(exported(classifier), "-").counts.documents.sum() == 7
-    totals, content = classifier.model.totals, read_snapshot(classifier.store)
-    whole = content.counts.totals()
-    assert all(map(np.array_equal, totals[1:4], whole[1:4]))
+    assert parse_export(exported(classifier), "-").model.sums[:, 0].sum() == 7
+    own, cells = classifier.store.own, read_snapshot(classifier.store).block.cells
+    by_class = [cells.sums(figure, cells.label, len(own.sums)) for figure in (DOCUMENTS, OCCURRENCES)]
+    assert np.array_equal(np.transpose(by_class), own.sums[:, 1:])
     assert classifier.forget("spam", raw)
     assert exported(classifier) == before
 
@@ -272,7 +273,7 @@ def test_a_file_holds_the_curves_of_its_sums_whoever_wrote_it(tmp_path: Path, mo
             parts.append(read_snapshot(store))
     merged, _ = merge_models(parts, ["a", "b"])
     for name, content in (("merged", merged), ("imported", parse_export(lines, "-"))):
-        with atomic_replace(tmp_path / name, content.meta) as store:
+        with atomic_replace(tmp_path / name, content.model.meta) as store:
             write_snapshot(store, content)
         check_curves(tmp_path / name, monkeypatch)
 

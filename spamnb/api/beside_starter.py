@@ -25,7 +25,7 @@ class StarterVerdicts(NamedTuple):
 
 def learn_beside_starter(store: Store, training_set: TrainingSet) -> tuple[LeaveOneOutResult, StarterVerdicts]:
     """Learn the messages in a new model that adds to the starter. They are classified by the starter alone before."""
-    rows, names = training_set.rows, training_set.counts.classes
+    rows, names = training_set.rows, training_set.classes
     classifier = Classifier(store)
     assert store.shared is not None
     verdicts: dict[str, Counter[str]] = {name: Counter() for name in names}

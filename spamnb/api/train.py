@@ -377,7 +377,7 @@ class Training:
             training_set = prepare(with_copies)
             adds_to_starter = self._adds_to_starter(training_set)
             self._check_classes(
-                with_copies.counts.classes, training_set.counts.classes, relearning, self.one_class or adds_to_starter
+                with_copies.classes, training_set.classes, relearning, self.one_class or adds_to_starter
             )
             meta = addition_to_starter(self.model, settings) if adds_to_starter else settings.as_meta()
             with atomic_replace(self.model, meta, force=self.force, catch_up=relearning.catch_up) as store:
@@ -391,9 +391,9 @@ class Training:
                 relearning.catch_up(store)
         for line in relearning.notes():
             self.tell(line)
-        for name in sorted({*with_copies.counts.classes} - {*training_set.counts.classes}):
+        for name in sorted({*with_copies.classes} - {*training_set.classes}):
             self.tell(f"all messages of class {name!r} are also in another class, and count for the class read last")
-        read, conflicts = int(with_copies.counts.documents.sum()), with_copies.count_in_several_classes()
+        read, conflicts = int(with_copies.documents.sum()), with_copies.count_in_several_classes()
         sources = (*self.options.command_line(), *self.sources)
         return TrainingReport(self.model, settings, left_out, read, unreadable.count, conflicts, sources, by_starter)
 
@@ -409,7 +409,7 @@ class Training:
         """Return whether the messages are mail of which ham or spam is too little for a model of its own."""
         from spamnb.store.starter import CLASSES, fits_starter
 
-        classes, documents = training_set.counts.classes, training_set.counts.documents
+        classes, documents = training_set.classes, training_set.documents
         is_small = len(classes) < len(CLASSES) or documents.min() < MIN_OWN_MODEL
         is_wanted = bool(classes) and is_small and not self.one_class
         return is_wanted and fits_starter(self.settings, classes, training_set.rows)

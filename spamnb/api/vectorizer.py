@@ -250,7 +250,7 @@ class MailVectorizer(TransformerMixin, MessageEstimator):
         """Return the columns to keep, ascending by hash. Of equally frequent tokens lower hashes are preferred."""
         n, columns = len(training_set.rows), training_set.columns_by_hash()
         minimum, maximum = (bound * n if isinstance(bound, float) else bound for bound in (self.min_df, self.max_df))
-        frequency = training_set.counts.document_frequency()
+        frequency = training_set.document_frequency()
         columns = columns[(minimum <= frequency[columns]) & (frequency[columns] <= maximum)]
         if self.mail is False:
             tokens = list(training_set.tokens)

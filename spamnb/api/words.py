@@ -180,19 +180,22 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
 
 def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsReport:
     """Return the report of ``words`` for an open model."""
+    from spamnb.model.class_counts import DOCUMENTS
     from spamnb.model.top_words import top_words, words_of_text
     from spamnb.store.snapshot import read_sums
 
-    sums = read_sums(store)
-    tokens, counts = sums.block.tokens, sums.counts
-    if not counts.classes:
+    sums, own = read_sums(store), store.own
+    tokens, classes = sums.block.tokens, own.totals.classes
+    if not classes:
         raise SpamnbError(f"{store.path}: has learned nothing yet; 'spamnb learn' adds messages")
+    counts = sums.block.cells.matrix(DOCUMENTS, len(tokens), len(own.class_ids))[own.nonempty_classes]
     if not everything:
-        counts, tokens = words_of_text(counts, tokens)
+        columns = words_of_text(tokens)
+        counts, tokens = counts[:, columns], tokens.take(columns)
         if not len(tokens):
             template = "{path}: no token is a word of text; {option.everything} shows all kinds of evidence"
             tell(Wording(template, path=store.path))
-    return WordsReport(*top_words(counts, tokens, top))
+    return WordsReport(*top_words(classes, own.totals.documents, counts, tokens, top))
 
 
 @dataclass(frozen=True, repr=False)

@@ -36,17 +36,17 @@ def import_command(file: str, model: Path, force: bool) -> None:
             snapshot = parse_export(lines, name)
     except UnicodeDecodeError:
         raise SpamnbError(f"{name}: not a text file; name a file that 'spamnb export' wrote") from None
-    version = snapshot.meta.get("tokens_version")
+    version = snapshot.model.meta.get("tokens_version")
     if version != TOKENS_VERSION:
         raise SpamnbError(
             f"{name}: its tokens are of version {str(version)[:20]}, but this spamnb has version {TOKENS_VERSION};"
             " run 'spamnb upgrade' on the exported model, and export it again"
         )
-    with atomic_replace(model, snapshot.meta, force=force) as store:
+    with atomic_replace(model, snapshot.model.meta, force=force) as store:
         write_snapshot(store, snapshot)
         # Read the new file before it replaces the old one: a damaged export raises SpamnbError here.
         store.path = name
         read_snapshot(store)
         Classifier(store)
-    messages = pluralize(int(snapshot.counts.documents.sum()), "message")
+    messages = pluralize(int(snapshot.model.sums[:, 0].sum()), "message")
     click.echo(f"{model}: {messages}, {pluralize(len(snapshot.block.tokens), 'token')}")

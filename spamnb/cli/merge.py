@@ -33,9 +33,9 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
         with Store.open(path) as store:
             snapshots.append(read_snapshot(store))
     merged, duplicates = merge_models(snapshots, names)
-    with atomic_replace(model, merged.meta, force=force) as store:
+    with atomic_replace(model, merged.model.meta, force=force) as store:
         write_snapshot(store, merged)
-    messages = pluralize(int(merged.counts.documents.sum()), "message")
+    messages = pluralize(int(merged.model.sums[:, 0].sum()), "message")
     click.echo(f"{model}: {messages}, {pluralize(len(merged.block.tokens), 'token')}")
     if duplicates:
         tell(f"{pluralize(duplicates, 'message')} learned by several models count several times")

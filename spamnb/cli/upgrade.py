@@ -124,7 +124,7 @@ def _upgrade_model(
 
         rows, stored_digests = training_set.rows, relearning.stored_digests()
         n_available = {}
-        for number, name in enumerate(training_set.counts.classes):
+        for number, name in enumerate(training_set.classes):
             digests = rows.digests[rows.labels == number], stored_digests.pop(name, np.zeros((0, 16), np.uint8))
             n_available[name] = len(np.unique(np.concatenate(digests), axis=0))
         n_available |= {name: len(digests) for name, digests in stored_digests.items()}

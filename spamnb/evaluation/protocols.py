@@ -40,7 +40,7 @@ class Mail(NamedTuple):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self.training_set.counts.classes
+        return self.training_set.classes
 
     def mask(self, messages: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Convert a mask over readable messages, (n,), to a mask over all messages."""

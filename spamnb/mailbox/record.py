@@ -299,9 +299,7 @@ class MailboxRecord:
     def add_learned(self, moved: MovedMessage) -> None:
         """Record that the message was learned on its new side."""
         with self.ledger.writing():
-            self._execute(
-                "INSERT OR REPLACE INTO sides VALUES (?, ?, ?, ?)", moved.identity, moved.is_spam, int(time.time())
-            )
+            self._put_side(moved.identity, moved.is_spam)
 
     def _scan(self, key: str, folder: Folder, record_batch: Callable[[list[MailboxMessage]], None]) -> None:
         """Record the messages that came into a folder since the last scan, in batches."""

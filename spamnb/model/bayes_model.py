@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
-from spamnb.model.class_counts import ClassCounts, ClassTotals, find_sorted
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, ClassTotals, find_sorted
 from spamnb.model.correction import UNIT
-from spamnb.model.delta import HardExample, Sums
+from spamnb.model.delta import Example, Sums
 from spamnb.model.learner import Fit, Learner
 from spamnb.model.model import Model
 from spamnb.model.naive_bayes import all_absent_log_probability
@@ -70,17 +70,17 @@ class NaiveBayes(Learner):
 
     def leave_one_out(self, training_set: TrainingSet) -> Scores:
         """Score each message by the model without it, in the order of the rows."""
-        counts = training_set.counts
-        if len(counts.classes) < 2:
-            return Scores.zeros(0, len(counts.classes))
-        pooling, totals, classes = self.settings.pooling, counts.totals(), len(counts.classes)
-        groups = np.where(counts.document_frequency() == 1, np.int8(-1), training_set.tokens.groups)
+        classes = len(training_set.classes)
+        if classes < 2:
+            return Scores.zeros(0, classes)
+        pooling, totals = self.settings.pooling, training_set.totals()
+        groups = np.where(training_set.document_frequency() == 1, np.int8(-1), training_set.tokens.groups)
         log_priors = [self._log_prior(each) for each in totals.documents - np.eye(classes, dtype=np.int64)]
         intercepts = np.array(log_priors) if pooling == "sum" else np.zeros((classes, classes))
-        model = self._model(pooling, totals, self._count_table(counts), groups, intercepts)
+        model = self._model(pooling, totals, self._count_table(training_set), groups, intercepts)
         return self._score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels))
 
-    def leave_examples_out(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> np.ndarray:
+    def leave_examples_out(self, model: Model, sums: Sums, examples: Sequence[Example]) -> np.ndarray:
         """Return the scores (n, C) of learned messages, each by the boolean model without it, in nats.
 
         ``sums`` has their tokens.
@@ -99,14 +99,15 @@ class NaiveBayes(Learner):
         return scorer.score(bounds, ids, np.ones(len(ids), np.int64)).scores
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores:
-        counts, totals = others.counts, others.counts.totals()
-        groups = np.where(counts.document_frequency() == 0, np.int8(-1), messages.tokens.groups)
+        totals = others.totals()
+        groups = np.where(others.document_frequency() == 0, np.int8(-1), messages.tokens.groups)
 
         def frequencies() -> list[dict[int, int]]:
-            return [{0: totals.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
+            by_class = others.cells.frequencies(len(others.classes))
+            return [{0: totals.vocabulary_size - sum(numbers.values()), **numbers} for numbers in by_class]
 
         intercepts = self._intercepts(self.settings.pooling, totals, frequencies)
-        model = self._model(self.settings.pooling, totals, self._count_table(counts), groups, intercepts)
+        model = self._model(self.settings.pooling, totals, self._count_table(others), groups, intercepts)
         return self._score_messages(messages, lambda batch: model.score(*batch.cells))
 
     def score_folds(self, fitted: Fit, fold: np.ndarray) -> Scores:
@@ -114,7 +115,7 @@ class NaiveBayes(Learner):
 
     def leave_folds_out(self, training_set: TrainingSet, fold: np.ndarray) -> Scores:
         """Score each message by the messages that are not in its ``fold`` (n,). Messages of fold −1 have no score."""
-        classes = len(training_set.counts.classes)
+        classes = len(training_set.classes)
         left_out = Scores.zeros(len(fold) if classes > 1 else 0, classes)
         if classes < 2:
             return left_out
@@ -135,15 +136,15 @@ class NaiveBayes(Learner):
             results = executor.map(score_batch, range(0, len(rows), BATCH_MESSAGES))
             return self._count_votes(Scores.concat([Scores.zeros(0, len(rows.classes)), *results]))
 
-    def _count_table(self, counts: ClassCounts) -> np.ndarray:
+    def _count_table(self, training_set: TrainingSet) -> np.ndarray:
         """Return counts by token and class, (V, C): of occurrences in a multinomial model, of messages in the others.
 
         The table has a row per token because the counts of a token are read together.
         """
-        table = np.zeros((counts.n_columns, len(counts.rows)), np.uint32)
-        for column, row in enumerate(counts.rows):
-            is_multinomial = self.settings.model_type == "multinomial"
-            table[row.columns, column] = row.occurrences if is_multinomial else row.document_counts
+        cells = training_set.cells
+        table = np.zeros((len(training_set.tokens), len(training_set.classes)), np.uint32)
+        figure = OCCURRENCES if self.settings.model_type == "multinomial" else DOCUMENTS
+        table[cells.token, cells.label] = cells.figures[figure]
         return table
 
     def _model(

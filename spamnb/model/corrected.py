@@ -4,7 +4,7 @@ model/correction.py defines the correction. Like the counts of naive Bayes, it i
 stores the contribution of each message beside its digest, so that it can be subtracted.
 
 Training fits all messages. Learning one message fits this message, and then the stored examples that it made wrong
-(hard_examples.py). Otherwise a few wrong lessons would shift the scores of all mail, because nothing else holds
+(examples.py). Otherwise a few wrong lessons would shift the scores of all mail, because nothing else holds
 them. Forgetting the message subtracts all these changes. If a message that training found hard is forgotten, the
 examples are fitted again, because their contributions depend on this message.
 """
@@ -34,8 +34,8 @@ from spamnb.model.correction import (
     Problem,
     add_first_class,
 )
-from spamnb.model.delta import Addend, Delta, HardExample, Sums
-from spamnb.model.hard_examples import MAX_NEWEST, is_sampled, sample_size
+from spamnb.model.delta import Addend, Delta, Example, Sums
+from spamnb.model.examples import MAX_NEWEST, is_sampled, sample_size
 from spamnb.model.learner import CorrectionFit, Fit, Learner, NewMessage
 from spamnb.model.model import Model
 from spamnb.model.trust import DOUBTFUL
@@ -135,7 +135,7 @@ class Corrected(Learner):
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
         return self.naive_bayes.uncalibrated(model, sums, rows)
 
-    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
+    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[Example]) -> Delta:
         """Fit the messages whose labels are trusted. Add those that are hard or of the sample to the examples."""
         delta, trusted = super().delta(model, sums, messages, examples), _select_trusted(model, messages)
         records, new = list(delta.scored), [_make_example(messages[i]) for i in trusted]
@@ -144,7 +144,7 @@ class Corrected(Learner):
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
         addends = [addend._replace(record=record) for addend, record in zip(delta.addends, records)]
-        added: list[HardExample] = []
+        added: list[Example] = []
         for each, (units, largest) in zip(new, fits):
             if largest >= HARD or is_sampled(each, [*examples, *added], len(sums.classes)):
                 added.append(each._replace(contribution=units))
@@ -154,16 +154,16 @@ class Corrected(Learner):
         largest = max(map(abs, addend.record.contribution.values()), default=0)
         return bool(largest * UNIT * np.sqrt(max(len(addend.rows.tokens), 1)) >= HARD)
 
-    def refit(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> Delta:
+    def refit(self, model: Model, sums: Sums, examples: Sequence[Example]) -> Delta:
         examples = [each for each in examples if each.label in sums.classes]
         offsets = offset_scale(len(sums.classes)) * self.naive_bayes.leave_examples_out(model, sums, examples)
         fits = zip(examples, _fit(examples, offsets, sums, model.calibration.noise, PENALTY, NEGLIGIBLE))
         return Delta(changes={example.number: units for example, (units, largest) in fits if largest})
 
 
-def _make_example(message: NewMessage) -> HardExample:
+def _make_example(message: NewMessage) -> Example:
     tokens = message.rows.tokens
-    return HardExample(message.digest, message.label, tokens.hashes, tokens.groups)
+    return Example(message.digest, message.label, tokens.hashes, tokens.groups)
 
 
 def _subtract_correction(message: NewMessage, sums: Sums) -> np.ndarray:
@@ -175,7 +175,7 @@ def _subtract_correction(message: NewMessage, sums: Sums) -> np.ndarray:
 
 
 def _fit(
-    examples: Sequence[HardExample], offsets: np.ndarray, sums: Sums, noise: float, penalty: float,
+    examples: Sequence[Example], offsets: np.ndarray, sums: Sums, noise: float, penalty: float,
     least_change: float = 0.0,
 ) -> list[tuple[dict[str, int], float]]:  # fmt: skip
     """Fit messages in one sweep, without changing the contributions of others.
@@ -223,15 +223,15 @@ def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple
     All messages count as trusted if too few messages of a class are trusted (``MIN_TRUSTED_SHARE``).
     """
     labels = training_set.rows.labels
-    trusted = np.bincount(labels[~is_doubtful], minlength=len(training_set.counts.classes))
-    if not is_doubtful.any() or (trusted < MIN_TRUSTED_SHARE * training_set.counts.documents).any():
+    trusted = np.bincount(labels[~is_doubtful], minlength=len(training_set.classes))
+    if not is_doubtful.any() or (trusted < MIN_TRUSTED_SHARE * training_set.documents).any():
         return training_set, training_set.rows.take(slice(0, 0))
     return training_set.split(is_doubtful)
 
 
-def _find_examples(solution: CorrectionFit, training_set: TrainingSet) -> list[HardExample]:
+def _find_examples(solution: CorrectionFit, training_set: TrainingSet) -> list[Example]:
     """Return a sample of each class, and then the messages with the largest coefficients, ascending."""
-    problem, classes = solution.problem, training_set.counts.classes
+    problem, classes = solution.problem, training_set.classes
     coefficients = problem.largest_coefficients(solution.contributions)
     rows, hardest = training_set.rows, np.argsort(coefficients, kind="stable")[-MAX_NEWEST:]
     by_digest, labels = sorted(range(len(rows)), key=lambda i: rows.digests[i].tobytes()), problem.labels.tolist()
@@ -243,7 +243,7 @@ def _find_examples(solution: CorrectionFit, training_set: TrainingSet) -> list[H
     for i in reversed(dict.fromkeys(reversed(indices))):  # a hard message of the sample counts as one of the newest
         ids = rows.ids[rows.begins[i] : rows.ends[i]]
         hashes, groups = training_set.tokens.hashes[ids], training_set.tokens.groups[ids]
-        examples.append(HardExample(rows.digests[i].tobytes(), classes[problem.labels[i]], hashes, groups))
+        examples.append(Example(rows.digests[i].tobytes(), classes[problem.labels[i]], hashes, groups))
     return examples
 
 

@@ -29,7 +29,7 @@ class MessageRecord(NamedTuple):
     bins: Mapping[str, int] = MappingProxyType({})  # by class, its bin in the calibration's histogram
     typicality: Mapping[str, int] = MappingProxyType({})  # the bin of its class, if the label is trusted
     contribution: Units = MappingProxyType({})  # which is added to the weights of its tokens
-    # What learning the message added to the contributions of hard examples, by the number of the example.
+    # What learning the message added to the contributions of examples, by the number of the example.
     changes: Mapping[int, Units] = MappingProxyType({})
 
     def facts(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class MessageRecord(NamedTuple):
         ):
             raise ValueError("a typicality that does not fit the bins")
         if type(changes) is not dict or not all(number.isdecimal() and len(number) < 19 for number in changes):
-            raise ValueError("changes that do not name hard examples")
+            raise ValueError("changes that do not name examples")
         for units in (contribution, *changes.values()):
             check_correction(units, classes)
         numbered = {int(number): units for number, units in changes.items()}
@@ -77,8 +77,8 @@ def check_correction(value: Any, classes: Collection[str]) -> None:
         raise ValueError("units of a correction that are not whole numbers, are too large or do not sum to 0")
 
 
-class HardExample(NamedTuple):
-    """A message that is fitted again when others are learned (store/hard_examples.py)."""
+class Example(NamedTuple):
+    """A message that is fitted again when others are learned (store/examples.py)."""
 
     digest: bytes
     label: str
@@ -133,9 +133,9 @@ class Delta(NamedTuple):
 
     addends: Sequence[Addend] = ()  # counts, contributions, vectors
     scored: Sequence[MessageRecord] = ()  # calibration and typicality
-    changes: Mapping[int, Units] = MappingProxyType({})  # of the contributions of hard examples, by their numbers
+    changes: Mapping[int, Units] = MappingProxyType({})  # of the contributions of examples, by their numbers
     cause: bytes = b""  # digest of the message with whose record the changes are stored
-    examples: Sequence[HardExample] = ()  # messages that are fitted again from now on
+    examples: Sequence[Example] = ()  # messages that are fitted again from now on
     sign: int = 1
 
     @classmethod

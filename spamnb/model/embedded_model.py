@@ -44,7 +44,7 @@ class EmbeddedModel(Learner):
 
     def fit(self, training_set: TrainingSet) -> Fit:
         training_set = training_set.select_columns(training_set.columns_by_hash())
-        classes = training_set.counts.classes
+        classes = training_set.classes
         matrix = training_set.rows.matrix()
         assert self.settings.embedding is not None  # settings.py refuses these models without an embedding
         embedding = fit_embedding(self.settings.embedding, matrix, training_set.tokens)

@@ -14,7 +14,7 @@ import numpy as np
 from spamnb.core.score import Scores
 from spamnb.model.calibration import bins_by_class, histogram
 from spamnb.model.decision import bin_typicality, sum_typicality
-from spamnb.model.delta import Addend, Delta, HardExample, MessageRecord, Sums
+from spamnb.model.delta import Addend, Delta, Example, MessageRecord, Sums
 from spamnb.model.model import Model
 from spamnb.model.softmax import softmax
 from spamnb.model.trust import DOUBTFUL
@@ -72,7 +72,7 @@ class CorrectionFit(NamedTuple):
     weights: np.ndarray  # (V, C - 1) the sums of the contributions by token
     noise: float  # share of wrong labels
     parameters: Mapping[str, float]  # ``penalty`` and ``least`` of ``Problem.ascend``
-    examples: Sequence[HardExample] = ()  # the hardest last
+    examples: Sequence[Example] = ()  # the hardest last
 
 
 class NewestScores(NamedTuple):
@@ -127,7 +127,7 @@ class Fit(NamedTuple):
     def known_typicality(self) -> np.ndarray:
         """Return the known mail (C, 1 + TYPICALITY_BINS) that the messages are (model/decision.py)."""
         known = sum_typicality(self.left_out.typicality, self.labels)
-        known[:, 0] = self.training_set.counts.documents  # also messages without a score were seen
+        known[:, 0] = self.training_set.documents  # also messages without a score were seen
         return known
 
 
@@ -167,7 +167,7 @@ class Learner:
         """Return the probabilities (n, C) before calibration of the messages that ``score`` scores."""
         return softmax(self.score(model, sums, rows).scores)
 
-    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[HardExample]) -> Delta:
+    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[Example]) -> Delta:
         """Return what messages add to the model, which has none of them.
 
         ``sums`` has the tokens of the messages. ``examples`` are those that are fitted again so far.
@@ -192,7 +192,7 @@ class Learner:
         """Return whether the contributions of other messages depend on this one, if training fitted them together."""
         return False
 
-    def refit(self, model: Model, sums: Sums, examples: Sequence[HardExample]) -> Delta:
+    def refit(self, model: Model, sums: Sums, examples: Sequence[Example]) -> Delta:
         """Return the changes of examples by fitting them again; ``sums`` has their tokens."""
         return Delta()
 

@@ -147,37 +147,54 @@ class Model:
         own = {name: int(self.sums[number, 0]) for name, number in self.class_ids.items()}
         return {name for name in shared.totals.classes if own.get(name, 0) < MIN_OWN}
 
+    def with_classes_of(self, other: Model) -> Model:
+        """Return the model with the other's classes that it lacks, which are empty."""
+        extended = self
+        for name in sorted(other.class_ids.keys() - self.class_ids.keys()):
+            extended = extended.with_class(name)
+        return extended
+
+    def add(self, other: Model, weight: int = 1) -> Model:
+        """Return this model with the sums of another one, of which each message counts ``weight`` times.
+
+        Settings are this model's. A token in both models counts twice in the number of tokens, because an exact number
+        needs a look-up of all tokens.
+        """
+        extended = self.with_classes_of(other)
+        numbers = [extended.class_ids[name] for name in other.class_ids]
+        sums, histogram, typicality = extended.sums.copy(), extended.histogram.copy(), extended.typicality.copy()
+        sums[numbers] += weight * other.sums
+        histogram[numbers] += weight * other.histogram
+        factors = np.append(1, np.full(TYPICALITY_BINS, weight))  # the weight makes no more messages seen
+        typicality[numbers] += factors * other.typicality
+        meta = {**self.meta, SIZE: self.meta[SIZE] + other.meta[SIZE]}
+        return replace(extended, meta=meta, sums=sums, histogram=histogram, typicality=typicality, curves=None)
+
     def plus(self, shared: Model) -> Model:
         """Return the sum of this model and the shared model's. Settings that this file lacks are the shared model's.
 
         The curves are the shared model's. Beside a starter, or if the file has other classes, new curves are fitted to
-        the scores of both. A token in both files counts twice in the number of tokens, because an exact number needs a
-        look-up of all tokens.
+        the scores of both.
         """
-        weight, extended = shared.weigh_lessons(self), shared
-        for name in sorted(self.class_ids.keys() - shared.class_ids.keys()):
-            extended = extended.with_class(name)
-        numbers = [extended.class_ids[name] for name in self.class_ids]
-        sums, histogram = extended.sums.copy(), extended.histogram.copy()
-        sums[numbers] += weight * self.sums
-        histogram[numbers] += weight * self.histogram
-        typicality, factors = extended.typicality.copy(), np.append(1, np.full(TYPICALITY_BINS, weight))
+        weight, extended = shared.weigh_lessons(self), shared.with_classes_of(self)
+        combined = extended.add(self, weight)
+        meta = {**shared.meta, **self.meta, SIZE: combined.meta[SIZE], NOISE: shared.calibration.noise}
+        combined = replace(combined, meta=meta, lesson_weight=weight)
         if shared.is_starter:
-            typicality[:, 1:] = thin(typicality[:, None, 1:], STARTER_KNOWN)[:, 0]
-            typicality[:, 0], factors = STARTER_KNOWN, np.ones(1 + TYPICALITY_BINS, np.int64)
-        typicality[numbers] += factors * self.typicality  # the weight makes no more messages seen
-        size, noise = shared.meta[SIZE] + self.meta[SIZE], shared.calibration.noise
-        meta = {**shared.meta, **self.meta, SIZE: size, NOISE: noise}
-        combined = Model(meta, extended.class_ids, sums, histogram, typicality, None, weight)
+            typicality = np.full_like(extended.typicality, STARTER_KNOWN)
+            typicality[:, 1:] = thin(extended.typicality[:, None, 1:], STARTER_KNOWN)[:, 0]
+            thinned = replace(extended, typicality=typicality, histogram=thin(extended.histogram, STARTER_SCORES))
+            known = thinned.add(self)
+            combined = replace(combined, typicality=known.typicality)
         if combined.totals.classes != shared.totals.classes:
             return combined
         if not shared.is_starter:
             return replace(combined, curves=shared.fitted_curves)
-        scores = thin(shared.histogram, STARTER_SCORES)
-        if self.lacking_classes(shared) <= {shared.meta.get("spam")}:  # scores of spam alone would call good mail spam
-            scores[numbers] += self.histogram
+        # Scores of spam alone would call good mail spam.
+        has_own = self.lacking_classes(shared) <= {shared.meta.get("spam")}
+        scores = (known if has_own else thinned).histogram
         n_scored = scores[:, 0].sum(axis=1, keepdims=True)
-        fitted = replace(combined, histogram=scores, sums=np.broadcast_to(n_scored, sums.shape))
+        fitted = replace(combined, histogram=scores, sums=np.broadcast_to(n_scored, combined.sums.shape))
         return replace(combined, curves=fitted.fitted_curves)
 
     @property

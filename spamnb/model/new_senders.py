@@ -54,9 +54,9 @@ def assign_senders(training_set: TrainingSet) -> np.ndarray:
         heapq.heappush(folds, (size + int(sizes[sender]), f))
         fold_of[sender] = f
     fold[has_sender] = fold_of[numbers]
-    n_classes = len(training_set.counts.classes)
+    n_classes = len(training_set.classes)
     for f in range(N_FOLDS):
         others = np.bincount(labels[fold != f], minlength=n_classes)
-        if (others < MIN_OTHERS_SHARE * training_set.counts.documents).any():
+        if (others < MIN_OTHERS_SHARE * training_set.documents).any():
             fold[fold == f] = -1
     return fold

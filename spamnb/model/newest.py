@@ -42,7 +42,7 @@ def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray:
     if n_dated < MIN_DATED_SHARE * len(dates):
         raise NoNewest(f"only {n_dated:,} of {len(dates):,} messages have a date of arrival")
     is_newest = mark_newest(dates, training_set.rows.positions, NEWEST_SHARE)
-    names = list(training_set.counts.classes)
+    names = list(training_set.classes)
     newest_sizes, sizes = (np.bincount(each, minlength=len(names)) for each in (labels[is_newest], labels))
     if (newest_sizes == sizes).any():
         raise NoNewest(f"all messages of class {names[(newest_sizes == sizes).argmax()]!r} are in the newest fifth")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.model.class_counts import ClassCounts, inverse_index
 from spamnb.model.mutual_information import mutual_information_from_counts, strongest_class, top_columns
 from spamnb.reader.tokens import TokenArray
 
@@ -27,38 +26,34 @@ class InformativeWord(NamedTuple):
     label: str
 
 
-def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts, TokenArray]:
-    """Select the words of the body and of the subject, which are also counted without the prefix ``subject:``.
+def words_of_text(tokens: TokenArray) -> np.ndarray:
+    """Return the positions of the words of the body and of the subject, which also count without ``subject:``.
 
     Other tokens have a prefix, and shapes of words with digits begin with a number sign (#x00r0 for X11R5).
     """
-    columns_of_text = np.array(
-        [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")], np.intp
-    )
-    counts = counts.reindex(inverse_index(columns_of_text, len(tokens)), len(columns_of_text))
-    return counts, tokens.take(columns_of_text)
+    return np.array([j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")], np.intp)
 
 
 def top_words(
-    counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0
-) -> tuple[dict[str, list[Word]], list[InformativeWord]]:
+    classes: Sequence[str], documents: np.ndarray, document_counts: Any, tokens: Sequence[str], n: int = 10,
+    alpha: float = 1.0,
+) -> tuple[dict[str, list[Word]], list[InformativeWord]]:  # fmt: skip
     """Return the n likeliest words of each class, and the n words with the highest mutual information in bits.
 
-    The probability that a message of class c has word j is θ_jc = (N_jc + α)/(N_c + 2α). The label of an informative
-    word is the class about which it says most, after "not" if it speaks against this class. With two classes it never
-    does. A model of a single class has no informative words. ``tokens`` (V,) are the names of the columns.
+    ``documents`` (C,) are the messages N_c of the classes, the CSR array ``document_counts`` (C, V) is N_jc, and
+    ``tokens`` (V,) are the names of the columns. The probability that a message of class c has word j is
+    θ_jc = (N_jc + α)/(N_c + 2α). The label of an informative word is the class about which it says most, after "not" if
+    it speaks against this class. With two classes it never does. A model of a single class has no informative words.
     """
     likeliest = {}
-    for c, (name, row) in enumerate(zip(counts.classes, counts.rows)):
-        theta = np.full(counts.n_columns, float(alpha))
-        theta[row.columns] += row.document_counts
-        theta /= counts.documents[c] + 2 * alpha
+    for c, name in enumerate(classes):
+        theta = (document_counts[[c]].toarray()[0] + alpha) / (documents[c] + 2 * alpha)
         likeliest[name] = [Word(tokens[j], float(theta[j])) for j in top_columns(theta, n, tokens)]
-    if len(counts.classes) < 2:
+    if len(classes) < 2:
         return likeliest, []
-    bits = mutual_information_from_counts(counts.document_counts, counts.documents, alpha)
+    bits = mutual_information_from_counts(document_counts, documents, alpha)
     columns = top_columns(bits, n, tokens)
-    thetas = (counts.document_counts[:, columns].toarray() + alpha) / (counts.documents[:, None] + 2 * alpha)
-    best, is_for = strongest_class(thetas, counts.documents / counts.documents.sum())
-    labels = [f"{'' if sign else 'not '}{counts.classes[c]}" for c, sign in zip(best.tolist(), is_for.tolist())]
+    thetas = (document_counts[:, columns].toarray() + alpha) / (documents[:, None] + 2 * alpha)
+    best, is_for = strongest_class(thetas, documents / documents.sum())
+    labels = [f"{'' if sign else 'not '}{classes[c]}" for c, sign in zip(best.tolist(), is_for.tolist())]
     return likeliest, [InformativeWord(tokens[j], float(bits[j]), label) for j, label in zip(columns.tolist(), labels)]

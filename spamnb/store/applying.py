@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spamnb.model.delta import Addend, Delta, Units
-from spamnb.store.hard_examples import add_example, change_example, delete_example, read_example
+from spamnb.store.examples import add_example, change_example, delete_example, read_example
 from spamnb.store.moments import add_vector
 from spamnb.store.records import delete_learned, put_learned, read_learned
 from spamnb.store.store import Store

@@ -20,10 +20,9 @@ import numpy as np
 
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.model.class_counts import find_sorted
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted
 from spamnb.model.delta import MAX_UNITS
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
-from spamnb.store.cells import DOCUMENTS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.database import Database
 
 # A column of cells: the token's place in the bucket, the class number, the messages of the class with the token, the
@@ -303,8 +302,7 @@ def _write(database: Database, block: Block, keys: np.ndarray, bounds: np.ndarra
         raise SpamnbError(f"{database.path}: a token is longer than a model file holds")
     chunk, token_bounds = slice(bounds[0], bounds[-1]), bounds - bounds[0]
     tokens = block.tokens.take(np.arange(bounds[0], bounds[-1]))
-    part = slice(*np.searchsorted(block.cells.token, bounds[[0, -1]]).tolist())
-    cells = Cells(block.cells.token[part] - bounds[0], block.cells.label[part], block.cells.figures[:, part])
+    cells = block.cells.between(bounds[0], bounds[-1])
     ends = np.append(0, np.cumsum(tokens.lengths, dtype=np.int64))
     rows = list(
         zip(

@@ -13,17 +13,17 @@ import numpy as np
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.model.class_counts import DOCUMENTS, WEIGHT, Cells
 from spamnb.model.delta import MessageRecord, check_correction
-from spamnb.model.model import NO_TYPICALITY, NOISE
+from spamnb.model.model import NO_TYPICALITY, NOISE, SIZE, Model
 from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.shown_text import escape
 from spamnb.store.arrays import parse_array
 from spamnb.store.buckets import MAX_TOKEN_BYTES, VECTOR, Block
-from spamnb.store.cells import DOCUMENTS, WEIGHT, Cells
 from spamnb.store.classes import MAX_CLASSES
 from spamnb.store.database import MAX_SUM, int_up_to
-from spamnb.store.snapshot import Snapshot, read_snapshot
+from spamnb.store.snapshot import Snapshot, read_snapshot, sum_classes
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, decompress
 
@@ -36,13 +36,13 @@ def export(store: Store, with_stored: bool = False) -> Iterator[str]:
     ``with_stored`` adds the kept lessons, and the time, command and sources of the training.
     """
     snapshot = read_snapshot(store)
-    block, names, messages = snapshot.block, snapshot.classes, list(snapshot.messages)
-    tokens, cells = list(block.tokens), block.cells
-    meta = {key: value for key, value in snapshot.meta.items() if key != NOISE and (with_stored or key not in ORIGIN)}
+    model, block, messages = snapshot.model, snapshot.block, snapshot.messages
+    names, tokens, cells = list(model.class_ids), list(block.tokens), block.cells
+    meta = {key: value for key, value in model.meta.items() if key != NOISE and (with_stored or key not in ORIGIN)}
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
     used_classes = {names[c] for c in np.unique(cells.label)}
     used_classes |= {name for _, learned in messages for name in learned.contribution}
-    rows = zip(names, snapshot.documents.tolist(), snapshot.histogram, snapshot.typicality)
+    rows = zip(names, model.sums[:, 0].tolist(), model.histogram, model.typicality)
     for name, documents, histogram, typicality in sorted(rows, key=itemgetter(0)):
         if documents or histogram.any() or name in used_classes:
             bins = np.nonzero(histogram)  # a row of the export: [0 (the class) or 1 (others), bin, messages]
@@ -61,9 +61,9 @@ def export(store: Store, with_stored: bool = False) -> Iterator[str]:
         vector = {"vector": block.vectors[j].tolist()} if block.vectors.shape[1] else {}
         yield json_line({"token": tokens[j], **facts_of_token[j], **vector})
     for digest, learned in messages:
-        facts = learned._replace(changes={}).facts()  # without changes of hard examples, which are not exported
+        facts = learned._replace(changes={}).facts()  # without changes of examples, which are not exported
         yield json_line({"message": digest.hex(), "class": learned.label, **facts})
-    for name, values in snapshot.arrays.items():
+    for name, values in model.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
         yield json_line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
     for stored in snapshot.stored if with_stored else ():
@@ -175,17 +175,17 @@ class _Parser:
             with np.errstate(over="ignore"):  # vectors are checked for infinity when they are read from the store
                 vectors = np.array(self.vectors, VECTOR).reshape(len(positions), -1)
             vectors = vectors[np.unique(positions, return_index=True)[1]]
-        return Snapshot(
-            meta,
-            list(self.documents),
-            np.array([*self.documents.values()], np.int64),
-            Block(tokens, Cells.sum(positions[token], label, figures), vectors),
-            self.messages,
+        cells = Cells.sum(positions[token], label, figures)
+        model = Model(
+            {**meta, SIZE: len(tokens)},
+            self._number,
+            sum_classes(np.array([*self.documents.values()], np.int64), cells),
             np.array([*self.histograms.values()], np.int64).reshape(-1, 2, BINS),
             np.array([*self.typicality.values()], np.int64).reshape(-1, len(NO_TYPICALITY)),
-            self.arrays,
-            self.stored,
+            None,
+            arrays=self.arrays,
         )
+        return Snapshot(model, Block(tokens, cells, vectors), self.messages, self.stored)
 
 
 def parse_export(lines: Iterable[str], name: str) -> Snapshot:

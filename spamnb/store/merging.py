@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from operator import attrgetter
 
 import numpy as np
 
-from spamnb.core.curve import BINS
 from spamnb.errors import SpamnbError
+from spamnb.model.class_counts import Cells
 from spamnb.model.delta import MessageRecord
-from spamnb.model.model import NO_TYPICALITY, SHARED
+from spamnb.model.model import SHARED, SIZE, Model
 from spamnb.reader.tokens import merge_vocabularies
 from spamnb.settings import ORIGIN, Settings
 from spamnb.store.buckets import VECTOR, Block
-from spamnb.store.cells import Cells
 from spamnb.store.snapshot import Snapshot
 
 # Keys of table meta that must be equal: the settings, or the shared model of users' files.
@@ -36,48 +37,37 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
         earlier = messages[digest].contribution if digest in messages else {}
         classes = {**earlier, **learned.contribution}
         contribution = {name: earlier.get(name, 0) + learned.contribution.get(name, 0) for name in classes}
-        # The sum has no hard examples, so it has no changes of hard examples.
+        # The sum has no examples, so it has no changes of examples.
         messages[digest] = learned._replace(contribution=contribution, changes={})
     return _sum(models, messages), repeated
 
 
 def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
     """Raise SpamnbError if a model has other settings than the first, or is not a sum."""
-    first = models[0].meta
+    first = models[0].model.meta
     for snapshot, name in zip(models, names):
         for key, default in _DEFAULTS.items():
-            if snapshot.meta.get(key, default) != first.get(key, default):
+            if snapshot.model.meta.get(key, default) != first.get(key, default):
                 raise SpamnbError(f"{name}: its {key} differs from the {key} of {names[0]}; only equal settings add up")
-        if snapshot.arrays:
+        if snapshot.model.arrays:
             raise SpamnbError(f"{name}: {_NO_SUM}")
 
 
 def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Snapshot:
     """Return the sum of models, with these records of messages."""
-    classes = sorted({name for snapshot in models for name in snapshot.classes})
+    total = reduce(Model.add, (snapshot.model for snapshot in models))
     tokens, indices = merge_vocabularies([snapshot.block.tokens for snapshot in models])
-    numbers = [np.array([classes.index(name) for name in snapshot.classes], np.intp) for snapshot in models]
-    documents = np.zeros(len(classes), np.int64)
-    histogram = np.zeros((len(classes), 2, BINS), np.int64)
-    typicality = np.zeros((len(classes), len(NO_TYPICALITY)), np.int64)
-    for snapshot, number in zip(models, numbers):
-        documents[number] += snapshot.documents
-        histogram[number] += snapshot.histogram
-        typicality[number] += snapshot.typicality
+    numbers = [np.array([total.class_ids[name] for name in each.model.class_ids], np.intp) for each in models]
     cells = Cells.sum(
         np.concatenate([index[snapshot.block.cells.token] for snapshot, index in zip(models, indices)]),
         np.concatenate([number[snapshot.block.cells.label] for snapshot, number in zip(models, numbers)]),
         np.concatenate([snapshot.block.cells.figures for snapshot in models], axis=1),
     )
-    meta = {key: value for key, value in models[0].meta.items() if key not in ORIGIN}
+    meta = {key: value for key, value in total.meta.items() if key not in ORIGIN} | {SIZE: len(tokens)}
     stored = {each.digest: each for snapshot in models for each in snapshot.stored if each.digest in messages}
     return Snapshot(
-        meta,
-        classes,
-        documents,
+        replace(total, meta=meta),
         Block(tokens, cells, np.zeros((len(tokens), 0), VECTOR)),
         sorted(messages.items()),
-        histogram,
-        typicality,
-        stored=sorted(stored.values(), key=attrgetter("taught_at")),
+        sorted(stored.values(), key=attrgetter("taught_at")),
     )

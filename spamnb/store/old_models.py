@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.model.class_counts import find_sorted
+from spamnb.model.class_counts import Cells, find_sorted
 from spamnb.model.model import NO_TYPICALITY, SHARED
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.buckets import TABLE, VECTOR, Block, write_blocks
-from spamnb.store.cells import Cells
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to
-from spamnb.store.hard_examples import GROUP, HASH
+from spamnb.store.examples import GROUP, HASH
 from spamnb.store.snapshot import atomic_replace, read_snapshot
 from spamnb.store.store import CLASSES, HARD, OLD_FORMAT, SCHEMA, Store
 

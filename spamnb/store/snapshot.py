@@ -10,21 +10,19 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from spamnb.errors import ArgumentError, Damaged, ModelExists, Outdated, SpamnbError
-from spamnb.model.class_counts import ClassCounts
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, Cells
 from spamnb.model.delta import MessageRecord
-from spamnb.model.model import HISTOGRAM, NOISE, SIZE
+from spamnb.model.model import HISTOGRAM, NOISE, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.store.buckets import Block, check_texts, write_blocks
-from spamnb.store.cells import DOCUMENTS, OCCURRENCES
 from spamnb.store.records import put_learned, read_all_learned
 from spamnb.store.store import Store
 from spamnb.store.stored_messages import StoredMessage, add_messages, read_stored_messages
@@ -37,74 +35,37 @@ STALE_SECONDS = 86_400  # an unfinished file that did not change for a day is of
 class Snapshot(NamedTuple):
     """The content of a model file."""
 
-    meta: dict[str, Any]
-    classes: Sequence[str]  # in the order of their numbers
-    documents: np.ndarray  # (C,) N_c
+    model: Model
     block: Block  # all tokens: sums of training and of the messages learned since
-    messages: Sequence[tuple[bytes, MessageRecord]]  # by digest
-    histogram: np.ndarray  # (C, 2, BINS) of the calibration: messages of each class, and of others
-    typicality: np.ndarray  # (C, 1 + TYPICALITY_BINS) known mail (model/decision.py)
-    arrays: Mapping[str, np.ndarray] = MappingProxyType({})
+    messages: Sequence[tuple[bytes, MessageRecord]] = ()  # by digest
     stored: Sequence[StoredMessage] = ()  # lessons, whole; the oldest first
-
-    @property
-    def counts(self) -> ClassCounts:
-        """The sums of the classes with messages."""
-        return self.block.cells.counts(self.classes, self.documents, len(self.block.tokens)).nonempty_classes()
 
 
 def write_snapshot(store: Store, snapshot: Snapshot) -> None:
     """Write the content into a new, empty store."""
-    write_sums(
-        store,
-        snapshot.meta,
-        snapshot.classes,
-        snapshot.documents,
-        snapshot.histogram,
-        snapshot.typicality,
-        [snapshot.block],
-    )
+    write_sums(store, snapshot.model, [snapshot.block])
     with store.writing():
         write_messages(store, snapshot.messages)
-        store.put_arrays(snapshot.arrays)
         add_messages(store, snapshot.stored)
         store.recalibrate()
 
 
-def write_sums(
-    store: Store,
-    meta: Mapping[str, Any],
-    classes: Sequence[str],
-    documents: np.ndarray,
-    histogram: np.ndarray,
-    typicality: np.ndarray,
-    blocks: Iterable[Block],
-) -> None:
-    """Write the classes and their sums into a new, empty store.
+def write_sums(store: Store, model: Model, blocks: Iterable[Block]) -> None:
+    """Write a model and its tokens into a new, empty store.
 
-    All tokens come in several blocks, ascending by hash, because all cells at once may not fit the memory. The other
-    parameters are as in ``Snapshot``.
+    All tokens come in several blocks, ascending by hash, because all cells at once may not fit the memory.
     """
-    sums, size = np.zeros((2, len(classes)), np.int64), 0
-
-    def add_up() -> Iterator[Block]:
-        nonlocal sums, size
-        for block in blocks:
-            size += len(block.tokens)
-            cells = block.cells
-            sums += np.stack([cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)])
-            yield block
-
-    blobs = [[each.tobytes() for each in sums_.astype(HISTOGRAM)] for sums_ in (histogram, typicality)]
+    blobs = [[each.tobytes() for each in sums.astype(HISTOGRAM)] for sums in (model.histogram, model.typicality)]
     update = (
         "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, typicality = ?"
         " WHERE id = ?"
     )
     with store.writing():
-        write_blocks(store, add_up())
-        numbers = map(store.class_id, classes)
-        store.executemany(update, list(zip(documents.tolist(), *sums.tolist(), *blobs, numbers)))
-        store.put_meta({**meta, SIZE: size, NOISE: PRIOR_NOISE})
+        write_blocks(store, blocks)
+        numbers = map(store.class_id, model.class_ids)
+        store.executemany(update, list(zip(*model.sums.T.tolist(), *blobs, numbers)))
+        store.put_meta({**model.meta, NOISE: PRIOR_NOISE})
+        store.put_arrays(model.arrays)
         store.drop_cache()
 
 
@@ -115,34 +76,33 @@ def write_messages(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]
         put_learned(store, batch)
 
 
+def sum_classes(documents: np.ndarray, cells: Cells) -> np.ndarray:
+    """Return the sums of a model (C, 3): the ``documents`` (C,) of each class, and the sums of its cells."""
+    by_class = [cells.sums(figure, cells.label, len(documents)) for figure in (DOCUMENTS, OCCURRENCES)]
+    return np.stack([documents, *by_class], axis=1)
+
+
 def read_sums(store: Store) -> Snapshot:
-    """Read the sums of a store, without records of messages, lessons and arrays.
+    """Read the sums of a store, without records of messages and lessons.
 
     Raise Damaged if the tokens do not add up to the sums of their classes.
     """
     with store.reading():
-        sums, classes = store.own.sums, list(store.own.class_ids)
-        block = store.block()
-        cells = block.cells
+        own, block = store.own, store.block()
         check_texts(block)
-        sums_of_tokens = [cells.sums(figure, cells.label, len(classes)) for figure in (DOCUMENTS, OCCURRENCES)]
-        is_equal = (
-            np.array_equal(np.transpose(sums_of_tokens), sums[:, 1:]) and len(block.tokens) == store.own.meta[SIZE]
-        )
-        if not is_equal or (cells.figures[DOCUMENTS] > sums[cells.label, 0]).any():
+        cells, documents = block.cells, own.sums[:, 0]
+        is_equal = np.array_equal(sum_classes(documents, cells), own.sums) and len(block.tokens) == own.meta[SIZE]
+        if not is_equal or (cells.figures[DOCUMENTS] > documents[cells.label]).any():
             raise Damaged("sums of tokens that differ from the sums in table classes")
-        return Snapshot(store.own.meta, classes, sums[:, 0], block, [], store.own.histogram, store.own.typicality)
+        return Snapshot(own, block)
 
 
 def read_snapshot(store: Store) -> Snapshot:
     """Read the whole content of a store."""
     with store.reading():
         store.own.check_calibration()
-        return read_sums(store)._replace(
-            messages=read_all_learned(store),
-            arrays=store.own.arrays,
-            stored=list(read_stored_messages(store)),
-        )
+        lessons = read_all_learned(store), list(read_stored_messages(store))
+        return Snapshot(*read_sums(store)[:2], *lessons)
 
 
 def check_replaceable(path: str | Path, *, force: bool) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import lzma
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,10 @@ def write_starter(path: Path, *, force: bool = False) -> None:
         return
     with lzma.open(EXPORT, "rt", encoding="utf-8") as lines:
         starter = parse_export(lines, str(EXPORT))
-    meta = {**starter.meta, STARTER: True}
+    model = replace(starter.model, meta={**starter.model.meta, STARTER: True})
     try:
-        with contextlib.suppress(ModelExists), atomic_replace(path, meta, force=force) as store:
-            write_snapshot(store, starter._replace(meta=meta))
+        with contextlib.suppress(ModelExists), atomic_replace(path, model.meta, force=force) as store:
+            write_snapshot(store, starter._replace(model=model))
     except SpamnbError as error:
         raise SpamnbError(f"{error}; the starter is needed there, because the model beside it adds to it") from None
 

@@ -5,7 +5,7 @@
     tokens        buckets of tokens with their figures (buckets.py)
     messages      how each message was learned, and its contribution to a correction (records.py)
     kept_lessons  lessons, whole (stored_messages.py)
-    hard          examples of a corrected model (hard_examples.py)
+    hard          examples of a corrected model (examples.py)
 
 The classes and their sums (``Model``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
 again when another connection changes the file. A change is made in memory and written before its transaction ends.
@@ -30,8 +30,8 @@ import numpy as np
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.model.class_counts import find_sorted
-from spamnb.model.delta import MAX_UNITS, HardExample, Sums
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted
+from spamnb.model.delta import MAX_UNITS, Example, Sums
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
@@ -41,7 +41,6 @@ from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.arrays import ARRAY
 from spamnb.store.buckets import TABLE, Block, parse_cells, read_block, read_vectors, select_cells
-from spamnb.store.cells import DOCUMENTS, OCCURRENCES, WEIGHT, Cells
 from spamnb.store.classes import MAX_CLASSES, read_model, update_model
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.token_table import TokenTable
@@ -248,7 +247,7 @@ class Store(Database):
         self._is_written = True  # whether the file has all of ``own``
         self._rows: TokenTable | None = None
         self._frequencies: list[dict[int, int]] | None = None  # by class number: {n: tokens in exactly n messages}
-        self.examples: list[HardExample] | None = None  # which lessons fit again (hard_examples.py)
+        self.examples: list[Example] | None = None  # which lessons fit again (examples.py)
 
     @property
     def own(self) -> Model:
@@ -472,11 +471,10 @@ class Store(Database):
         with self.reading():
             own = self.own
             if self._frequencies is None:
-                counts = self.cells()[1].counts(list(own.class_ids), own.sums[:, 0], own.meta[SIZE])
-                if not np.array_equal(counts.totals().document_counts, own.sums[np.argsort([*own.class_ids]), 1]):
+                cells = self.cells()[1]
+                if not np.array_equal(cells.sums(DOCUMENTS, cells.label, len(own.sums)), own.sums[:, 1]):
                     raise Damaged("sums of tokens that differ from the sums in table classes")
-                rows = dict(zip(counts.classes, counts.rows))
-                self._frequencies = [rows[name].frequencies() for name in own.class_ids]
+                self._frequencies = cells.frequencies(len(own.sums))
             by_class = [
                 {n: k for n, k in self._frequencies[c].items() if n and k} for c in own.nonempty_classes.tolist()
             ]

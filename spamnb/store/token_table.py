@@ -11,11 +11,10 @@ from itertools import repeat
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.model.class_counts import find_sorted, sort_distinct
+from spamnb.model.class_counts import DOCUMENTS, find_sorted, sort_distinct
 from spamnb.model.model import SIZE, Model
 from spamnb.reader.tokens import TokenArray
 from spamnb.store.buckets import iterate_cells, parse_cells, rewrite, select_cells
-from spamnb.store.cells import DOCUMENTS
 from spamnb.store.database import Database
 
 MAX_ROWS = 200_000  # rows in memory, apart from a table that is read as a whole: hostile mail always has new words

@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from spamnb.model.class_counts import ClassCounts, SparseRow
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, Cells
 from spamnb.model.moments import UNIT, Moments
 from spamnb.model.sums import Scatter
 from spamnb.model.top_words import top_words
+from spamnb.model.training_set import TrainingSet, add_up
+from spamnb.reader.rows import Rows
+from spamnb.reader.tokens import TokenArray
 
 CLASSES = ("ham", "list", "spam")
 WIDTH = 6
@@ -20,18 +23,17 @@ WIDTH = 6
 class Drawn(NamedTuple):
     """Messages, their sums, and the same counted by hand."""
 
-    X: np.ndarray
-    labels: list[str]
-    counts: ClassCounts
-    document_counts: np.ndarray
-    occurrences: np.ndarray
+    rows: Rows
+    cells: Cells
+    figures: np.ndarray  # (WIDTH, 3, 3)
 
 
-def sums_of(X: csr_array, labels: list[str]) -> ClassCounts:
-    classes = sorted({*labels})
-    parts = [X[np.array(labels) == name] for name in classes]
-    rows = tuple(SparseRow.sum([SparseRow(part.indices, part.data > 0, part.data)], X.shape[1]) for part in parts)
-    return ClassCounts(tuple(classes), np.array([part.shape[0] for part in parts]), X.shape[1], rows)
+def rows_of(X: np.ndarray, labels: np.ndarray) -> Rows:
+    """Return messages, of which token j of message i occurs ``X[i, j]`` times."""
+    tokens = TokenArray.of([f"t{j}" for j in range(X.shape[1])])
+    i, ids = np.nonzero(X)
+    lengths = np.bincount(i, minlength=len(X))
+    return Rows.of_cells(tokens, lengths, ids.astype(np.int32), X[i, ids], labels=labels, classes=CLASSES)
 
 
 @st.composite
@@ -39,64 +41,62 @@ def drawn(draw: st.DrawFn) -> Drawn:
     n, rng = draw(st.integers(3, 10)), np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     X = rng.integers(0, 4, size=(n, WIDTH)) * (rng.random((n, WIDTH)) < draw(st.sampled_from([0.0, 0.3, 1.0])))
     labels = np.append([0, 1, 2], rng.integers(0, 3, size=n - 3))
-    by_hand = np.zeros((2, 3, WIDTH), np.int64)
+    by_hand = np.zeros((WIDTH, 3, 3), np.int64)
     for label, row in zip(labels, X):
-        by_hand[:, label] += (row > 0), row
-    names = [CLASSES[label] for label in labels]
-    return Drawn(X, names, sums_of(csr_array(X), names), *by_hand)
+        by_hand[:, label, DOCUMENTS] += row > 0
+        by_hand[:, label, OCCURRENCES] += row
+    rows = rows_of(X, labels)
+    return Drawn(rows, add_up(rows), by_hand)
 
 
-def check(counts: ClassCounts, document_counts: np.ndarray, occurrences: np.ndarray) -> None:
-    """Check that the sums are these, without a stored zero, in ascending columns."""
-    assert np.array_equal(counts.document_counts.toarray(), document_counts)
-    assert np.array_equal(counts.occurrences.toarray(), occurrences)
-    for row in counts.rows:
-        assert (row.document_counts > 0).all() and (np.diff(row.columns) > 0).all()
+def check(cells: Cells, figures: np.ndarray) -> None:
+    """Check that the sums are these, without a stored zero, ascending."""
+    assert np.array_equal(cells.table(len(figures), 3), figures)
+    assert cells.figures.any(axis=0).all() and (np.diff(3 * cells.token.astype(int) + cells.label) > 0).all()
+    for figure in (DOCUMENTS, OCCURRENCES):
+        assert np.array_equal(cells.matrix(figure, len(figures), 3).toarray(), figures[:, :, figure].T)
+    assert [sum(n * k for n, k in each.items()) for each in cells.frequencies(3)] == figures.sum(axis=0)[:, 0].tolist()
 
 
 @given(drawn())
 def test_sums_are_what_counting_by_hand_gives(a: Drawn) -> None:
-    check(a.counts, a.document_counts, a.occurrences)
-    totals = a.counts.totals()
-    assert totals.document_counts.tolist() == a.document_counts.sum(axis=1).tolist()
-    assert totals.occurrences.tolist() == a.occurrences.sum(axis=1).tolist()
-    assert (totals.classes, totals.vocabulary_size) == (CLASSES, np.count_nonzero(a.occurrences.sum(axis=0)))
-    assert a.counts.document_frequency().tolist() == a.document_counts.sum(axis=0).tolist()
+    check(a.cells, a.figures)
+    training_set = TrainingSet(a.rows, a.cells)
+    totals = training_set.totals()
+    assert np.array_equal([totals.document_counts, totals.occurrences], a.figures.sum(axis=0)[:, :2].T)
+    assert (totals.classes, totals.vocabulary_size) == (CLASSES, np.count_nonzero(a.figures.any(axis=(1, 2))))
+    assert totals.documents.tolist() == [(a.rows.labels == c).sum() for c in range(3)]
+    assert training_set.document_frequency().tolist() == a.figures[:, :, DOCUMENTS].sum(axis=1).tolist()
 
 
-@given(drawn(), drawn())
-def test_without_a_part_the_rest_is_left(a: Drawn, b: Drawn) -> None:
-    both = sums_of(csr_array(np.concatenate([a.X, b.X])), a.labels + b.labels)
-    rest = both - b.counts
-    check(rest, a.document_counts, a.occurrences)
-    assert rest.documents.tolist() == a.counts.documents.tolist()
+@given(drawn(), st.data())
+def test_without_a_part_the_rest_is_left(a: Drawn, data: st.DataObject) -> None:
+    n = len(a.rows)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    rest, part = TrainingSet(a.rows, a.cells).split(mask)
+    expected = add_up(a.rows.take(~mask)).table(WIDTH, 3)
+    check(rest.cells, expected)
+    assert np.array_equal(expected + add_up(part).table(WIDTH, 3), a.figures)
 
 
 @given(drawn(), st.permutations(range(8)), st.sets(st.integers(0, WIDTH - 1)))
-def test_reindexing_renames_columns_and_leaves_some_out(a: Drawn, order: list[int], left_out: set[int]) -> None:
-    columns = np.array(order[:WIDTH])
-    columns[list(left_out)] = -1
-    moved = a.counts.reindex(columns, 8)
-    kept = columns >= 0
-    for name in ("document_counts", "occurrences"):
-        expected = np.zeros((3, 8), np.int64)
-        expected[:, columns[kept]] = getattr(a, name)[:, kept]
-        assert np.array_equal(getattr(moved, name).toarray(), expected)
+def test_reindexing_renames_tokens_and_leaves_some_out(a: Drawn, order: list[int], left_out: set[int]) -> None:
+    tokens = np.array(order[:WIDTH])
+    tokens[list(left_out)] = -1
+    expected = np.zeros((8, 3, 3), np.int64)
+    expected[tokens[tokens >= 0]] = a.figures[tokens >= 0]
+    check(a.cells.reindex(tokens), expected)
 
 
 @given(drawn(), st.integers(0, WIDTH), st.integers(0, WIDTH))
-def test_some_columns_alone(a: Drawn, one: int, other: int) -> None:
+def test_some_tokens_alone(a: Drawn, one: int, other: int) -> None:
     first, end = sorted((one, other))
-    check(a.counts.between(first, end), a.document_counts[:, first:end], a.occurrences[:, first:end])
+    check(a.cells.between(first, end), a.figures[first:end])
 
 
 def test_sums_that_32_bits_do_not_hold() -> None:
-    many = SparseRow(np.array([1]), np.array([1]), np.array([1 << 31]))
-    assert SparseRow.sum([many, many], 2).occurrences.tolist() == [1 << 32]
-
-
-def counts(rows: list[list[int]], labels: list[str]) -> ClassCounts:
-    return sums_of(csr_array(np.array(rows)), labels)
+    many = rows_of(np.full((2, 1), 1 << 31), np.array([1, 1]))
+    assert add_up(many).figures.tolist() == [[2], [1 << 32], [0]]
 
 
 @given(
@@ -108,7 +108,10 @@ def test_the_class_is_that_about_which_a_word_says_most_by_brute_force(
 ) -> None:
     tokens = ["a", "b", "c"]
     rows = [[held >> j & 1 for j in range(3)] for _, held in mail]
-    likeliest, informative = top_words(counts(rows, [label for label, _ in mail]), tokens, 3, alpha)
+    classes = sorted({label for label, _ in mail})
+    of_class = [[row for row, (label, _) in zip(rows, mail) if label == name] for name in classes]
+    documents, document_counts = np.array([*map(len, of_class)]), csr_array([np.sum(each, axis=0) for each in of_class])
+    likeliest, informative = top_words(classes, documents, document_counts, tokens, 3, alpha)
     assert len(informative) == (3 if len(likeliest) > 1 else 0)
     for word in informative:
         share = {}

@@ -16,12 +16,12 @@ from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.model import corrected
 from spamnb.model.bayes_model import NaiveBayes
+from spamnb.model.class_counts import WEIGHT
 from spamnb.model.corrected import Corrected, offset_scale
 from spamnb.reader.message import digest
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
-from spamnb.store import hard_examples
-from spamnb.store.cells import WEIGHT
+from spamnb.store.examples import read_examples
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.records import read_all_learned, read_learned
@@ -62,8 +62,8 @@ def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.Monk
 def test_what_was_learned_is_forgotten_line_for_line(
     tmp_path: Path, classes: tuple[str, ...], newest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spamnb.store.hard_examples.MAX_NEWEST", newest)  # 3: changed examples are no longer fitted
-    monkeypatch.setattr("spamnb.model.hard_examples.MAX_SAMPLE", newest)
+    monkeypatch.setattr("spamnb.store.examples.MAX_NEWEST", newest)  # 3: changed examples are no longer fitted
+    monkeypatch.setattr("spamnb.model.examples.MAX_SAMPLE", newest)
     messages = labelled(30, classes)
     train_file(tmp_path / "m", count_messages(messages[: 20 * len(classes)]), CORRECTED)
     before = export_lines(tmp_path / "m")
@@ -85,8 +85,8 @@ LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham"
 def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(steps: list, newest: int) -> None:
     messages = [raw for _, raw in labelled(6)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.hard_examples.MAX_NEWEST", newest)
-        patch.setattr("spamnb.model.hard_examples.MAX_SAMPLE", newest)
+        patch.setattr("spamnb.store.examples.MAX_NEWEST", newest)
+        patch.setattr("spamnb.model.examples.MAX_SAMPLE", newest)
         path = Path(folder, "m")
         Classifier.create(path, CORRECTED).close()
         writers = [Classifier.open(path, writable=True) for _ in range(2)]
@@ -122,7 +122,7 @@ def test_examples_that_a_lesson_made_wrong_are_fitted_again_and_that_is_taken_ba
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
         before, lines = contributions(classifier.store), list(export(classifier.store))
-        examples = {each.digest for each in hard_examples.read_examples(classifier.store)}
+        examples = {each.digest for each in read_examples(classifier.store)}
         for label, raw in messages[60:70]:
             classifier.learn(label, raw)
         after = contributions(classifier.store)
@@ -134,8 +134,8 @@ def test_examples_that_a_lesson_made_wrong_are_fitted_again_and_that_is_taken_ba
 
 
 def test_the_examples_in_memory_are_those_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.hard_examples.MAX_NEWEST", 5)
-    monkeypatch.setattr("spamnb.model.hard_examples.MAX_SAMPLE", 6)
+    monkeypatch.setattr("spamnb.store.examples.MAX_NEWEST", 5)
+    monkeypatch.setattr("spamnb.model.examples.MAX_SAMPLE", 6)
     messages = labelled(40)
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         for label, raw in messages:
@@ -144,9 +144,9 @@ def test_the_examples_in_memory_are_those_of_the_file(tmp_path: Path, monkeypatc
             classifier.forget(label, raw)
         for label, raw in messages[:5]:
             classifier.learn(label, raw)
-        in_memory = hard_examples.read_examples(classifier.store)
+        in_memory = read_examples(classifier.store)
         with Store.open(tmp_path / "m") as store:
-            read = hard_examples.read_examples(store)
+            read = read_examples(store)
     for one, other in zip(in_memory, read, strict=True):
         assert one.number == other.number and one.digest == other.digest
         assert {**one.contribution} == {name: units for name, units in other.contribution.items()}
@@ -188,7 +188,7 @@ def test_a_correction_that_cannot_be_is_not_imported(tmp_path: Path) -> None:
 
 def weights_of(snapshot: Snapshot) -> dict[tuple[int, str], int]:
     hashes, (token, label, figures) = snapshot.block.tokens.hashes, snapshot.block.cells
-    keys = zip(hashes[token].tolist(), map(snapshot.classes.__getitem__, label.tolist()))
+    keys = zip(hashes[token].tolist(), map([*snapshot.model.class_ids].__getitem__, label.tolist()))
     return defaultdict(int, zip(keys, figures[WEIGHT].tolist()))
 
 

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from spamnb.engines import executor as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.model import counting as module
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader import rows as rows_module
 from spamnb.reader.message import Reader
@@ -27,27 +28,32 @@ def mail_of(label: str, *words: str) -> tuple[str, bytes]:
     return label, f"Subject: {words[0] if words else ''}\n\n{' '.join(words)}\n".encode()
 
 
+def figures_of(made: TrainingSet) -> np.ndarray:
+    """Return the figures (V, C, 3)."""
+    return made.cells.table(len(made.tokens), len(made.classes))
+
+
 def check_against_scikit_learn(made: TrainingSet, messages: Sequence[tuple[str, bytes]]) -> None:
     from sklearn.feature_extraction.text import CountVectorizer
 
     twin = CountVectorizer(analyzer=lambda n: Counter(Reader().tokens(messages[n][1])).elements())
     X = csr_array(twin.fit_transform(range(len(messages))))
     assert sorted(made.tokens) == sorted(twin.vocabulary_)
-    assert (np.diff(made.counts.document_frequency()) <= 0).all() and (np.diff(made.columns_by_hash()) != 0).all()
+    assert (np.diff(made.document_frequency()) <= 0).all() and (np.diff(made.columns_by_hash()) != 0).all()
     X = X[:, [twin.vocabulary_[token] for token in made.tokens]]
     labels = np.array([label for label, _ in messages])
-    assert made.counts.classes == tuple(sorted(set(labels)))
-    for c, name in enumerate(made.counts.classes):
+    assert made.classes == tuple(sorted(set(labels)))
+    for c, name in enumerate(made.classes):
         mine = X[np.flatnonzero(labels == name)]
-        assert made.counts.documents[c] == mine.shape[0]
-        np.testing.assert_array_equal(made.counts.occurrences.toarray()[c], mine.sum(axis=0))
-        np.testing.assert_array_equal(made.counts.document_counts.toarray()[c], (mine > 0).sum(axis=0))
+        assert made.documents[c] == mine.shape[0]
+        np.testing.assert_array_equal(figures_of(made)[:, c, OCCURRENCES], mine.sum(axis=0))
+        np.testing.assert_array_equal(figures_of(made)[:, c, DOCUMENTS], (mine > 0).sum(axis=0))
     place = 0
     for batch in made.rows.batches(7):
         for n, label in enumerate(batch.labels):
             part = slice(batch.indptr[n], batch.indptr[n + 1])
             row = X[[batch.positions[n]]].toarray()[0]
-            assert made.counts.classes[label] == labels[batch.positions[n]]
+            assert made.classes[label] == labels[batch.positions[n]]
             assert dict(zip(batch.ids[part].tolist(), batch.counts[part].tolist())) == {
                 int(j): int(row[j]) for j in np.flatnonzero(row)
             }
@@ -59,7 +65,7 @@ def same(a: TrainingSet, b: TrainingSet) -> None:
     """Check that both have the same tokens with the same counts."""
     a, b = (each.select_columns(each.columns_by_hash()) for each in (a, b))
     assert list(a.tokens) == list(b.tokens)
-    assert same_counts(a.counts, b.counts)
+    assert same_counts(a, b)
 
 
 def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path) -> None:
@@ -95,9 +101,7 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
         columns = np.array([4, 0])
         chosen = made.select_columns(columns)
         assert list(chosen.tokens) == [made.tokens[4], made.tokens[0]]
-        for name in ("document_counts", "occurrences"):
-            found, every = (getattr(each.counts, name).toarray() for each in (chosen, made))
-            np.testing.assert_array_equal(found, every[:, columns])
+        np.testing.assert_array_equal(figures_of(chosen), figures_of(made)[columns])
         np.testing.assert_array_equal(chosen.rows.matrix().toarray(), made.rows.matrix().toarray()[:, columns])
     assert not list(tmp_path.iterdir())
 
@@ -113,10 +117,10 @@ def test_the_last_copy_counts_wherever_the_copies_were_counted() -> None:
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
     nothing = count_parallel([], Settings(), fail)
-    assert (list(nothing.tokens), nothing.counts.classes, list(nothing.rows.batches())) == ([], (), [])
+    assert (list(nothing.tokens), nothing.classes, list(nothing.rows.batches())) == ([], (), [])
     same(nothing.deduplicate(), nothing)
     empty = count_messages([("ham", b"")])
-    assert empty.counts.documents.tolist() == [1]
+    assert empty.documents.tolist() == [1]
     unreadable: list[str] = []
     entries = [
         Entry("ham", "gone", str(tmp_path / "gone")),
@@ -124,7 +128,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
     ]
     made = count_parallel(entries, Settings(), lambda name, error: unreadable.append(name))
     assert unreadable == ["gone"]
-    assert made.counts.documents.tolist() == [1]
+    assert made.documents.tolist() == [1]
     assert made.rows.positions.tolist() == [1]
 
 

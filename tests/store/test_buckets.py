@@ -15,6 +15,7 @@ from mail import mail, make_counts, make_store
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.filter import Classifier
+from spamnb.model.class_counts import Cells
 from spamnb.model.delta import MAX_UNITS
 from spamnb.reader.tokens import TokenArray
 from spamnb.store import buckets
@@ -28,7 +29,6 @@ from spamnb.store.buckets import (
     select_cells,
     write_blocks,
 )
-from spamnb.store.cells import Cells
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store
@@ -242,4 +242,4 @@ def test_damaged_texts_are_noticed_by_whatever_reads_all() -> None:
         read_snapshot(store)
     with pytest.raises(Damaged, match="begin inside"):
         tokens = TokenArray.of_packed(np.frombuffer("é".encode(), np.uint8), np.array([1, 1], np.int32))
-        buckets.check_texts(Block(tokens, Cells.empty(), np.zeros((2, 0), np.float32)))
+        buckets.check_texts(Block(tokens, Cells.of_table(np.zeros((2, 1, 3), int)), np.zeros((2, 0), np.float32)))

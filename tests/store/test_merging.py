@@ -16,11 +16,12 @@ def test_merging_is_learning_both() -> None:
     whole = read_snapshot(make_model([*first, *second]).store)
     assert repeated == 0
     assert list(merged.block.tokens) == list(whole.block.tokens)
-    assert same_counts(merged.counts, whole.counts)
-    for name, histogram in zip(merged.classes, merged.histogram):
-        own = [part.histogram[part.classes.index(name)] for part in parts if name in part.classes]
+    assert same_counts(merged, whole)
+    for name, histogram in zip(merged.model.class_ids, merged.model.histogram):
+        models = [part.model for part in parts if name in part.model.class_ids]
+        own = [model.histogram[model.class_ids[name]] for model in models]
         assert np.array_equal(histogram, np.sum(own, axis=0)), name
-    assert merged.histogram.any()
+    assert merged.model.histogram.any()
     assert sorted(digest for digest, _ in merged.messages) == [digest for digest, _ in whole.messages]
 
 

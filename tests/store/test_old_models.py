@@ -13,8 +13,8 @@ from mail import count_messages, export_lines, mail, message, train_file
 
 from spamnb.errors import Outdated, SpamnbError
 from spamnb.filter import Classifier
+from spamnb.model.class_counts import Cells
 from spamnb.settings import COST_SETTINGS, TOKEN_SETTINGS, Settings
-from spamnb.store.cells import Cells
 from spamnb.store.old_models import _COPIED, _OLD_CLASSES, _OLD_HARD, _OLD_TOKENS, rewrite_old_model
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import OLD_FORMAT, Store

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,9 @@ from spamnb.api.relearning import relearn
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.model import model
+from spamnb.model.class_counts import Cells
 from spamnb.model.model import SIZE
 from spamnb.settings import Settings
-from spamnb.store.cells import Cells
 from spamnb.store.jsonl import export
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import create_empty, read_snapshot, write_snapshot
@@ -82,7 +83,10 @@ def test_scores_are_those_of_one_file_that_holds_both_and_each_lesson_several_ti
         token, label, figures = parts[1].block.cells
         cells = Cells(token, label, figures * np.array([[WEIGHT], [WEIGHT], [1]]))  # contributions count once
         block = parts[1].block._replace(cells=cells)
-        parts[1] = parts[1]._replace(meta=parts[0].meta, block=block, documents=WEIGHT * parts[1].documents)
+        own = parts[1].model
+        sums = WEIGHT * own.sums
+        model_of_user = replace(own, meta=parts[0].model.meta, sums=sums)
+        parts[1] = parts[1]._replace(model=model_of_user, block=block)
         write_snapshot(one, merge_models(parts, ["shared", "user"])[0])
         one.put_meta({SIZE: user.model.meta[SIZE]})  # in which a token that both hold counts twice
         whole = Classifier(one)

@@ -18,13 +18,13 @@ from spamnb.store.store import Store
 
 def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
     path, content = tmp_path / "m", read_snapshot(make_model(mail(2)).store)
-    with atomic_replace(path, content.meta) as store:
+    with atomic_replace(path, content.model.meta) as store:
         store.execute("PRAGMA user_version = 1")
     with pytest.raises(SpamnbError, match="older spamnb"):
         Store.open(path)
-    with pytest.raises(SpamnbError, match="force=True"), atomic_replace(path, content.meta):
+    with pytest.raises(SpamnbError, match="force=True"), atomic_replace(path, content.model.meta):
         pass
-    with atomic_replace(path, content.meta, force=True) as store:
+    with atomic_replace(path, content.model.meta, force=True) as store:
         write_snapshot(store, content)
     with Store.open(path) as store:
         assert list(read_snapshot(store).block.tokens) == list(content.block.tokens)
@@ -32,7 +32,7 @@ def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tm
 
 def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
     path, content = tmp_path / "m", read_snapshot(make_model(mail(2)).store)
-    with pytest.raises(ModelExists, match="exists already"), atomic_replace(path, content.meta) as store:
+    with pytest.raises(ModelExists, match="exists already"), atomic_replace(path, content.model.meta) as store:
         write_snapshot(store, content)
         with Classifier.create(path) as other:
             other.learn("spam", message("spam", 50))

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.model.delta import HardExample, Units
-from spamnb.model.hard_examples import MAX_NEWEST, is_sampled, sample_size
+from spamnb.model.delta import Example, Units
+from spamnb.model.examples import MAX_NEWEST, is_sampled, sample_size
 from spamnb.reader.evidence import GROUPS
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest
 from spamnb.store.records import read_records
@@ -26,7 +26,7 @@ MAX_TOKENS = 4_000  # of an example; a message with more tokens is not stored
 HASH, GROUP = np.dtype("<i8"), np.dtype("i1")
 
 
-def read_examples(store: Store) -> list[HardExample]:
+def read_examples(store: Store) -> list[Example]:
     """Return the examples that are fitted again, the oldest first."""
     with store.reading():
         if store.examples is None:
@@ -40,7 +40,7 @@ def read_examples(store: Store) -> list[HardExample]:
         return store.examples
 
 
-def read_example(store: Store, number: int) -> HardExample | None:
+def read_example(store: Store, number: int) -> Example | None:
     """Return the example with this number; None if it was forgotten."""
     in_memory = (each for each in store.examples or () if each.number == number)
     return next(in_memory, None) or next(iter(_read(store, "AND sequence = ?", number)), None)
@@ -53,7 +53,7 @@ def change_example(store: Store, number: int, contribution: Units) -> None:
             store.examples[i] = example._replace(contribution=contribution)
 
 
-def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
+def _read(store: Store, condition: str, *parameters: int) -> list[Example]:
     with store.reading():
         columns = "SELECT sequence, digest, class, groups, hashes FROM hard WHERE digest NOT NULL"
         names, examples = list(store.own.class_ids), []
@@ -67,11 +67,11 @@ def _read(store: Store, condition: str, *parameters: int) -> list[HardExample]:
                 raise Damaged("a row of table hard whose groups do not exist, or do not fit its hashes")
             contribution = records[digest].contribution if digest in records else {}
             arrays = np.frombuffer(hashes, HASH), np.frombuffer(groups, GROUP)
-            examples.append(HardExample(digest, names[label], *arrays, contribution, number))
+            examples.append(Example(digest, names[label], *arrays, contribution, number))
         return examples
 
 
-def add_example(store: Store, example: HardExample) -> None:
+def add_example(store: Store, example: Example) -> None:
     """Store an example."""
     if len(example.hashes) > MAX_TOKENS:
         return

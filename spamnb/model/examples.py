@@ -1,10 +1,10 @@
-"""Which examples a lesson fits again: the last hard ones, and a sample of each class (store/hard_examples.py)."""
+"""Which examples a lesson fits again: the last hard ones, and a sample of each class (store/examples.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spamnb.model.delta import HardExample
+from spamnb.model.delta import Example
 
 # Examples that are fitted again: twice as many of each kind are no better (docs/experiments.md#wrong-labels)
 MAX_NEWEST = 64
@@ -16,7 +16,7 @@ def sample_size(classes: int) -> int:
     return max(1, MAX_SAMPLE // max(classes, 1))
 
 
-def is_sampled(example: HardExample, others: Iterable[HardExample], classes: int) -> bool:
+def is_sampled(example: Example, others: Iterable[Example], classes: int) -> bool:
     """Return whether a message belongs to the sample of its class, if ``others`` has this sample so far."""
     lower = sum(each.label == example.label and each.digest < example.digest for each in others)
     return lower < sample_size(classes)
