@@ -1,6 +1,6 @@
 """Measure seconds and memory of spamnb, bogofilter and a scikit-learn pipeline on the same files, as whole processes.
 
-    python scripts/benchmark.py CORPORA [--sizes 1000,28098] [--runs 7] [--json]   mail: tables, or one JSON object
+    python scripts/benchmark.py CORPORA [--sizes 1000,28098] [--runs 7]            mail
     python scripts/benchmark.py CORPORA --of posts                                 newsgroup posts instead
     python scripts/benchmark.py CORPORA --latency                                  one message, one process
 
@@ -13,7 +13,6 @@ largest process, and at least the 35 MB of this script.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import shutil
@@ -115,12 +114,10 @@ def in_turn(commands: dict[str, list[str]], runs: int, stdin: Path | None = None
     }
 
 
-def sizes(corpora: Path, of: str, numbers: Iterable[int], runs: int, keep: Path | None) -> Iterator[dict[str, Any]]:
+def sizes(corpora: Path, of: str, numbers: Iterable[int], runs: int) -> Iterator[dict[str, Any]]:
     for size in numbers:
         with tempfile.TemporaryDirectory(prefix="benchmark-") as temporary:
-            folder = (keep or Path(temporary)) / f"{of}-{size}"
-            if not (folder / "ham.list").exists():
-                build(corpora, of, folder, size)
+            folder = build(corpora, of, Path(temporary) / "collection", size)
             paths = [path for label in ("ham", "spam") for path in (folder / f"{label}.list").read_text().splitlines()]
             octets = sum(len(Path(path).read_bytes()) for path in paths)  # this also fills the page cache
             start = time.perf_counter()
@@ -169,32 +166,18 @@ def main() -> None:
     parser.add_argument("--of", choices=sorted(CORPORA), default="mail")
     parser.add_argument("--sizes", default="1000,28098")
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--keep", type=Path, help="folder for the collection, which later runs use again")
     parser.add_argument("--latency", action="store_true")
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--scikit-learn", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.scikit_learn:
         scikit_learn(arguments.corpora, *arguments.scikit_learn)
         return
     if arguments.latency:
-        programs = latency(arguments.corpora, arguments.of, arguments.runs)
-        if arguments.json:
-            print(json.dumps(programs))
-        else:
-            for name, figures in programs.items():
-                print(
-                    f"{name:<28} {1000 * figures['seconds']:7.1f} ms  {figures['MB']:5.0f} MB  × {figures['times']:.2f}"
-                )
+        for name, figures in latency(arguments.corpora, arguments.of, arguments.runs).items():
+            print(f"{name:<28} {1000 * figures['seconds']:7.1f} ms  {figures['MB']:5.0f} MB  × {figures['times']:.2f}")
         return
-    tables = []
-    numbers = map(int, arguments.sizes.split(","))
-    for result in sizes(arguments.corpora, arguments.of, numbers, arguments.runs, arguments.keep):
-        tables.append(result)
-        if not arguments.json:
-            print(format_result(result), flush=True)
-    if arguments.json:
-        print(json.dumps(tables))
+    for result in sizes(arguments.corpora, arguments.of, map(int, arguments.sizes.split(",")), arguments.runs):
+        print(format_result(result), flush=True)
 
 
 if __name__ == "__main__":

@@ -176,10 +176,6 @@ class Spamnb(Peer):
         return Run(seconds, 0.0, self.peak / 1024, 0.0, margins, calls, p)
 
 
-class SpamnbBernoulli(Spamnb):
-    name, options = "spamnb, Bernoulli textbook", ("--set", "model_type=bernoulli", "--set", "pooling=sum")
-
-
 class SpamnbMultinomial(Spamnb):
     name, options = "spamnb, multinomial textbook", ("--set", "model_type=multinomial", "--set", "pooling=sum")
 
@@ -192,7 +188,6 @@ PEERS: tuple[type[Peer], ...] = (
     Spamnb,
     SpamnbNaiveBayes,
     SpamnbMultinomial,
-    SpamnbBernoulli,
     Bogofilter,
     SpamAssassinBayes,
     SpamProbe,
