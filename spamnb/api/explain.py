@@ -138,9 +138,15 @@ class Explanation(Report):
             return "\n".join([*lines, "no token of this message is evidence"])
         return "\n".join([*lines, "", *self._format_tokens(verbose)])
 
-    def _rank_classes(self) -> list[str]:
-        """Return the classes, the likeliest first."""
+    @property
+    def ranked_classes(self) -> list[str]:
+        """The classes, the likeliest first: list of str."""
         return sorted(self.classification.probabilities, key=lambda name: -self.classification.probabilities[name])
+
+    @property
+    def is_common(self) -> np.ndarray:
+        """Whether all training messages have a token: array of shape (top,)."""
+        return (self.counts.document_counts == self.totals.documents[:, None]).all(axis=0)
 
     def _format_probabilities(self, verbose: bool) -> list[str]:
         """Return lines with the probabilities of the likeliest classes, and the threshold of spam."""
@@ -150,7 +156,7 @@ class Explanation(Report):
         return [
             f"  {name}: probability {format_probability(result.probabilities[name])}"
             + (f", before calibration {result.uncalibrated[name]:.4g} ({model})" if verbose else "")
-            for name in self._rank_classes()[:SHOWN_CLASSES]
+            for name in self.ranked_classes[:SHOWN_CLASSES]
         ] + [
             f"  mail is called {name} if its probability of {name} is above {threshold}"
             for name in result.probabilities
@@ -160,11 +166,10 @@ class Explanation(Report):
     def _format_tokens(self, verbose: bool) -> list[str]:
         """Return headings, a line per group of the ``top`` tokens, and one for tokens that all messages have."""
         result, totals = self.classification, self.totals
-        best, second = self._rank_classes()[:2]
+        best, second = self.ranked_classes[:2]
         names = totals.classes if len(totals.classes) <= MAX_CLASS_COLUMNS else (best, second)
         rows = [totals.classes.index(name) for name in names]
-        counts = self.counts.document_counts
-        is_common = (counts == totals.documents[:, None]).all(axis=0)  # all messages have the token
+        counts, is_common = self.counts.document_counts, self.is_common
         shares = 100 * counts[rows] / totals.documents[rows, None]
         evidence, corrections = result.evidence[: self.top], result.corrections
         share_widths = [max(len("0.123 %"), len(name)) for name in names]

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 from spamnb.errors import SpamnbError
 from spamnb.estimators.base import check_fitted
 from spamnb.estimators.discrete import BernoulliNB
-from spamnb.model.mutual_information import mutual_information_from_counts, strongest_class, top_columns
-from spamnb.model.top_words import InformativeWord
+from spamnb.model.top_words import InformativeWord, top_words
 from spamnb.reader.meaning import meaning
 from spamnb.shown_text import escape
 
@@ -138,17 +137,16 @@ class WordsDisplay(_Bars):
         if not isinstance(estimator, BernoulliNB):
             raise TypeError(f"{type(estimator).__name__} has no words: give a SpamClassifier or a BernoulliNB")
         check_fitted(estimator)
+        from scipy.sparse import csr_array
+
         sums, names = estimator.sums_, feature_names
         names = getattr(estimator, "feature_names_in_", range(sums.n_features)) if names is None else names
         tokens = [str(name) for name in np.asarray(names).tolist()]
         if len(tokens) != sums.n_features:
             raise ValueError(f"feature_names has {len(tokens)} names for {sums.n_features} columns")
-        bits = mutual_information_from_counts(sums.columns, sums.documents)
-        theta, prior = np.exp(estimator.feature_log_prob_), sums.documents / sums.documents.sum()
-        best, is_for = strongest_class(theta, prior)
-        labels = [f"{'' if sign else 'not '}{name}" for name, sign in zip(estimator.classes_[best], is_for)]
-        columns = top_columns(bits, top, tokens)
-        return cls([InformativeWord(tokens[j], float(bits[j]), labels[j]) for j in columns]).plot(ax)
+        counts = csr_array(sums.columns)
+        _, words = top_words(estimator.classes_.tolist(), sums.documents, counts, tokens, top)
+        return cls(words).plot(ax)
 
 
 class ExplanationDisplay(_Bars):
@@ -203,9 +201,7 @@ class ExplanationDisplay(_Bars):
             The display, drawn.
         """
         explanation = estimator.explain(message, MAX_TOKENS)
-        classification, totals = explanation.classification, explanation.totals
-        is_common = (explanation.counts.document_counts == totals.documents[:, None]).all(axis=0)  # in every message
-        best, second = sorted(classification.probabilities, key=lambda name: -classification.probabilities[name])[:2]
-        evidence = [each for each, common in zip(classification.evidence, is_common.tolist()) if not common][:top]
-        words = [InformativeWord(meaning(token) or token, w, best if w > 0 else second) for token, w in evidence]
-        return cls(words).plot(ax)
+        best, second, *_ = explanation.ranked_classes
+        evidence = explanation.classification.evidence
+        rare = [each for each, is_common in zip(evidence, explanation.is_common.tolist()) if not is_common][:top]
+        return cls([InformativeWord(meaning(t) or t, w, best if w > 0 else second) for t, w in rare]).plot(ax)
