@@ -160,8 +160,9 @@ class TrainingReport(Report):
     def _format_starter(self, by_starter: StarterVerdicts) -> list[str]:
         """Return lines about the starter, and what it alone says of the training messages."""
         lines = [
-            f"Less than {MIN_OWN_MODEL} messages of ham or of spam, so the model adds to the starter, which is public"
-            f" mail, as much as {pluralize(by_starter.weight, 'message')} of yours. The starter alone calls"
+            f"There are fewer than {MIN_OWN_MODEL} messages of ham or of spam, so the model adds to the starter, a"
+            f" small model of public mail, which counts as {by_starter.weight} of your messages."
+            " The starter alone calls"
         ]
         for name, verdicts in by_starter.verdicts.items():
             numbers = ", ".join(f"{n:,} {verdict}" for verdict, n in Counter(verdicts).most_common())

@@ -36,34 +36,38 @@ def info_command(model: Path, output_format: str) -> None:
 
     with Store.open(model) as store, store.reading():
         shared, meta = store.shared, store.model.meta
-        totals, weight = (shared or store).model.totals, (shared or store).own.weigh_lessons(store.own)
+        totals, others = store.own.totals, shared.own.totals if shared else None
+        weight = (shared or store).own.weigh_lessons(store.own)
         stored, n_not_stored, is_file_public = measure_stored(store), count_not_stored(store), is_public(store)
         origin, n_learned, size = origin_of(meta), count_learned(store), store.size()
-        n_own = store.count_beside_starter()
+        has_starter = store.starter is not None
     n_messages = dict(zip(totals.classes, totals.documents.tolist()))
+    n_shared = dict(zip(others.classes, others.documents.tolist())) if others else {}
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if output_format == "json":
         lessons = {"lessons": stored.messages, "bytes": stored.bytes, "bound": stored.bound, "not_kept": n_not_stored}
         facts = {"model": str(model), "bytes": size, "messages": n_messages, "tokens": totals.vocabulary_size}
-        facts |= {"beside_starter": n_own} if n_own is not None else {}
+        if shared and others:
+            facts["adds_to"] = {"model": shared.path, "messages": n_shared, "tokens": others.vocabulary_size}
         facts |= {"settings": settings, "learned_one_by_one": n_learned, "lessons": lessons, "origin": origin}
         click.echo(escape_json(facts))
         return
     values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).to_dict(), Settings().to_dict()
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(totals.vocabulary_size, 'token')}")
-    if shared is not None and n_own is not None:
-        share = round(int(totals.documents.sum()) / weight)
-        click.echo(f"  adds to: the starter, {escape(shared.path)}, which counts as {pluralize(share, 'own message')}")
-        click.echo(f"  own messages: {n_own:,}")
-    elif shared is not None:
+    if shared and has_starter:
+        share = pluralize(round(sum(n_shared.values()) / weight), "own message")
+        click.echo(f"  adds to: the starter, {escape(shared.path)}, which counts as {share}")
+    elif shared:
         click.echo(f"  adds to: {escape(shared.path)}; a lesson counts as {pluralize(weight, 'message')} there")
     if (previous := previous_model(model)).exists():
         click.echo(f"  replaced: {escape(str(previous))}, which 'spamnb undo' puts back")
     for line in _format_origin(origin):
         click.echo(escape(line))
-    for name, n in n_messages.items():
-        of_lessons = f"; lessons: {n_learned[name]:,}" if name in n_learned else ""
-        click.echo(f"  {name}: {pluralize(n, 'message')}{of_lessons}")
+    for name in sorted({*n_messages, *n_shared}):
+        line = f"  {name}: {pluralize(n_messages.get(name, 0), 'message')}"
+        line += f"; lessons: {n_learned[name]:,}" if name in n_learned else ""
+        line += f"; of the other model: {n_shared[name]:,}" if name in n_shared else ""
+        click.echo(line)
     if stored.messages or n_not_stored:
         line = f"  kept lessons: {stored.messages:,}, {stored.bytes / 1e6:.1f} of at most {stored.bound / 1e6:g} MB"
         if n_not_stored:

@@ -50,7 +50,10 @@ def test_a_file_of_lessons_is_made_read_set_and_moved_like_any_model(shared: Pat
     assert after > before
     said = output_of("info", "-m", user)
     assert f"adds to: {shared}; a lesson counts as 1 message there" in said
-    assert "ham: 30 messages\n" in said and "spam: 30 messages; lessons: 1\n" in said
+    assert "  ham: 0 messages; of the other model: 30\n" in said
+    assert "  spam: 1 message; lessons: 1; of the other model: 30\n" in said
+    found = json.loads(output_of("info", "-m", user, "--format", "json"))
+    assert found["messages"].get("spam") == 1 and found["adds_to"]["messages"] == {"ham": 30, "spam": 30}
     output_of("set", "-m", user, "strictness=cautious")
     assert "strictness" in output_of("info", "-m", user) and "strictness" not in output_of("info", "-m", shared)
     (tmp_path / "lines").write_text(output_of("export", "-m", user))

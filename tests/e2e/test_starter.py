@@ -71,7 +71,8 @@ def test_an_inbox_alone_is_enough_to_begin_with(tmp_path: Path) -> None:
     assert made.exit_code == 0 and "adds to the starter" in made.stdout
     assert re.search(r"of 65 ham: 6\d ham", made.stdout)  # what the starter alone says of them
     described = output_of("info", "-m", model)
-    assert f"adds to: the starter, {tmp_path / NAME}" in described and "own messages: 65" in described
+    assert f"adds to: the starter, {tmp_path / NAME}" in described
+    assert "  ham: 65 messages; of the other model: " in described
     assert "spam" not in verdicts(model, SAMPLE / "unseen" / "ham")
     assert verdicts(model, SAMPLE / "unseen" / "spam").count("spam") > 0
     before = (tmp_path / NAME).read_bytes()
@@ -166,5 +167,5 @@ def test_upgrade_replaces_an_older_starter_and_learns_the_messages_again(tmp_pat
         upgraded = run("upgrade", "-m", model)
         assert re.search(again, upgraded.stdout + upgraded.stderr)
         assert verdicts(model, SAMPLE / "unseen") == results
-        assert "own messages: 65" in output_of("info", "-m", model)
+        assert "  ham: 65 messages; " in output_of("info", "-m", model)
         assert "nothing to do" in output_of("upgrade", "-m", model)
