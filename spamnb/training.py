@@ -25,7 +25,7 @@ from spamnb.reader.message import has_unread_parts
 from spamnb.reader.tokens import CHUNK_TOKENS
 from spamnb.settings import Settings
 from spamnb.store.buckets import VECTOR, Block
-from spamnb.store.examples import add_example
+from spamnb.store.examples import add_examples
 from spamnb.store.snapshot import write_messages, write_sums
 from spamnb.store.store import Store
 
@@ -178,8 +178,7 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     write_sums(store, model, _make_blocks(fitted))
     with store.writing():
         write_messages(store, _make_records(training_set, correction))
-        for example in correction.examples if correction is not None else ():
-            add_example(store, example)
+        add_examples(store, correction.examples if correction is not None else ())
         store.recalibrate()
 
 

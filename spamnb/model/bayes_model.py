@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
-from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, ClassTotals, find_sorted
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, ClassTotals
 from spamnb.model.correction import UNIT
 from spamnb.model.delta import Example, Sums
 from spamnb.model.learner import Fit, Learner
@@ -80,21 +80,22 @@ class NaiveBayes(Learner):
         model = self._model(pooling, totals, self._count_table(training_set), groups, intercepts)
         return self._score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels))
 
-    def leave_examples_out(self, model: Model, sums: Sums, examples: Sequence[Example]) -> np.ndarray:
+    def leave_examples_out(
+        self, model: Model, sums: Sums, examples: Sequence[Example], columns: np.ndarray
+    ) -> np.ndarray:
         """Return the scores (n, C) of learned messages, each by the boolean model without it, in nats.
 
-        ``sums`` has their tokens.
+        ``columns`` are those of their tokens in ``sums``, one message after the other.
         """
         totals, lengths = model.totals, np.array([len(each.hashes) for each in examples], np.int64)
-        hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in examples)])
-        counts = sums.document_counts[:, find_sorted(sums.hashes, hashes)].T
+        counts = sums.document_counts[:, columns].T
         labels = np.repeat(np.array([totals.classes.index(each.label) for each in examples], np.intp), lengths)
         counts[np.arange(len(counts)), labels] -= model.lesson_weight
         counts = np.ascontiguousarray(np.clip(counts, 0, MAX_COUNT), np.uint32)
         groups = np.concatenate([np.zeros(0, np.int8), *(each.groups for each in examples)])
         groups = np.where(counts.any(axis=1), groups, np.int8(-1))
         intercepts = self._intercepts(self.settings.pooling, totals, lambda: [])
-        ids, bounds = np.arange(len(hashes), dtype=np.int32), np.append(0, np.cumsum(lengths))
+        ids, bounds = np.arange(len(columns), dtype=np.int32), np.append(0, np.cumsum(lengths))
         scorer = self._model(self.settings.pooling, totals, counts, groups, intercepts)
         return scorer.score(bounds, ids, np.ones(len(ids), np.int64)).scores
 

@@ -85,6 +85,7 @@ class Example(NamedTuple):
     hashes: np.ndarray  # (k,) hashes of the tokens, which are all in the model
     groups: np.ndarray  # (k,) int8, groups of the tokens
     contribution: Units = MappingProxyType({})
+    pending: Units = MappingProxyType({})  # the part of the contribution that is not in the buckets (store/pending.py)
     number: int = 0  # of its row; 0 before it is stored
 
 

@@ -8,9 +8,13 @@ with the lowest digests, so most are typical. A lesson fits the newest examples 
 Rows have ascending numbers. The record of a lesson has the changes of the contributions of examples, by the
 numbers of these examples. Rows that are not fitted again any more stay, so that the changes can be subtracted when the
 message is forgotten. When an example is forgotten, its row becomes empty, and no other example gets its number.
+Changes of an example that is fitted again are not in the buckets of its tokens (pending.py).
 """
 
 from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,11 +23,12 @@ from spamnb.model.delta import Example, Units
 from spamnb.model.examples import MAX_NEWEST, is_sampled, sample_size
 from spamnb.reader.evidence import GROUPS
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest
-from spamnb.store.records import read_records
+from spamnb.store.pending import HASH, parse_hashes, parse_units
+from spamnb.store.records import put_learned, read_records
 from spamnb.store.store import Store
 
 MAX_TOKENS = 4_000  # of an example; a message with more tokens is not stored
-HASH, GROUP = np.dtype("<i8"), np.dtype("i1")
+GROUP = np.dtype("i1")
 
 
 def read_examples(store: Store) -> list[Example]:
@@ -40,55 +45,87 @@ def read_examples(store: Store) -> list[Example]:
         return store.examples
 
 
-def read_example(store: Store, number: int) -> Example | None:
-    """Return the example with this number; None if it was forgotten."""
-    in_memory = (each for each in store.examples or () if each.number == number)
-    return next(in_memory, None) or next(iter(_read(store, "AND sequence = ?", number)), None)
-
-
-def change_example(store: Store, number: int, contribution: Units) -> None:
-    """Note the contribution of an example, which its record has already."""
-    for i, example in enumerate(store.examples or ()):
-        if example.number == number and store.examples is not None:
-            store.examples[i] = example._replace(contribution=contribution)
-
-
-def _read(store: Store, condition: str, *parameters: int) -> list[Example]:
+def _read(store: Store, condition: str, *parameters: int | bytes) -> list[Example]:
     with store.reading():
-        columns = "SELECT sequence, digest, class, groups, hashes FROM hard WHERE digest NOT NULL"
-        names, examples = list(store.own.class_ids), []
+        columns = "SELECT sequence, digest, class, coalesce(pending, '{}'), groups, hashes FROM hard"
+        class_ids, examples = store.own.class_ids, []
+        names = list(class_ids)
         rows = checked_rows(
-            "hard", store.execute(f"{columns} {condition}", parameters), sequence=int_up_to(MAX_SUM),
-            digest=is_digest, **{"class": int_up_to(len(names) - 1)}, groups=bytes, hashes=bytes,
+            "hard", store.execute(f"{columns} WHERE digest NOT NULL {condition}", parameters),
+            sequence=int_up_to(MAX_SUM), digest=is_digest, **{"class": int_up_to(len(names) - 1)}, pending=str,
+            groups=bytes, hashes=bytes,
         )  # fmt: skip
         records = read_records(store, [row[1] for row in rows])
-        for number, digest, label, groups, hashes in rows:
-            if len(hashes) != len(groups) * HASH.itemsize or max(groups, default=0) >= len(GROUPS):
+        for number, digest, label, pending, groups, blob in rows:
+            hashes = parse_hashes(blob)
+            if len(hashes) != len(groups) or max(groups, default=0) >= len(GROUPS):
                 raise Damaged("a row of table hard whose groups do not exist, or do not fit its hashes")
             contribution = records[digest].contribution if digest in records else {}
-            arrays = np.frombuffer(hashes, HASH), np.frombuffer(groups, GROUP)
-            examples.append(Example(digest, names[label], *arrays, contribution, number))
+            arrays = hashes, np.frombuffer(groups, GROUP)
+            units = contribution, parse_units(pending, class_ids)
+            examples.append(Example(digest, names[label], *arrays, *units, number))
         return examples
 
 
-def add_example(store: Store, example: Example) -> None:
-    """Store an example."""
-    if len(example.hashes) > MAX_TOKENS:
-        return
+def add_examples(store: Store, examples: Sequence[Example]) -> None:
+    """Store examples, and add the pending units of those that are no longer fitted again to the buckets."""
     with store.writing():
-        ids = store.own.class_ids
-        (number,) = store.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()
-        arrays = example.groups.astype(GROUP).tobytes(), example.hashes.astype(HASH).tobytes()
-        row = number, example.digest, ids[example.label], *arrays
-        store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", row)
-        if store.examples is not None:
-            both, classes = [*store.examples, example._replace(number=number)], len(store.model.totals.classes)
-            store.examples = [each for each in both[:-MAX_NEWEST] if is_sampled(each, both, classes)]
-            store.examples += both[-MAX_NEWEST:]
+        ids, both = store.own.class_ids, [*read_examples(store)]
+        (number,) = store.execute("SELECT coalesce(max(sequence), 0) FROM hard").fetchone()
+        for example in examples:
+            if len(example.hashes) <= MAX_TOKENS:
+                both.append(example._replace(number=(number := number + 1)))
+                arrays = example.groups.astype(GROUP).tobytes(), example.hashes.astype(HASH).tobytes()
+                row = number, example.digest, ids[example.label], None, *arrays
+                store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?, ?)", row)
+        older, classes = both[:-MAX_NEWEST], len(store.model.totals.classes)
+        sample = [each for each in older if is_sampled(each, both, classes)]
+        store.examples = [*sample, *both[-MAX_NEWEST:]]
+        fitted = {each.number for each in store.examples}
+        _empty_pending(store, [each for each in both if each.number not in fitted])
+
+
+def change_examples(store: Store, changes: Mapping[int, Units], sign: int) -> None:
+    """Add units, by class, to the contributions of examples, by their numbers, or subtract them with ``sign`` −1.
+
+    If an example was forgotten since, its whole contribution was subtracted, and the change of it is none any more.
+    """
+    with store.writing():
+        fitted, changed = {each.number: each for each in read_examples(store)}, {}
+        for number, units in changes.items():
+            for each in [fitted[number]] if number in fitted else _read(store, "AND sequence = ?", number):
+                contribution, pending = (_plus(old, units, sign) for old in (each.contribution, each.pending))
+                changed[each.digest] = each._replace(contribution=contribution, pending=pending)
+        records = read_records(store, [*changed])
+        new = [(key, each._replace(contribution=changed[key].contribution)) for key, each in records.items()]
+        put_learned(store, new)
+        _write_pending(store, changed.values())
+        store.examples = [changed.get(each.digest, each) for each in fitted.values()]
+        _empty_pending(store, [each for each in changed.values() if each.number not in fitted])
 
 
 def delete_example(store: Store, digest: bytes) -> None:
-    """Empty the row of a message."""
+    """Empty the row of a message, after its pending units were added to the buckets."""
     with store.writing():
+        _empty_pending(store, _read(store, "AND digest = ?", digest))
         store.execute("UPDATE hard SET digest = NULL, groups = x'', hashes = x'' WHERE digest = ?", (digest,))
         store.examples = None
+
+
+def _empty_pending(store: Store, examples: Iterable[Example]) -> None:
+    """Add the pending units of examples to the buckets of their tokens."""
+    examples = [each for each in examples if any(each.pending.values())]
+    for each in examples:
+        store.add_weights(each.hashes, each.pending)
+    _write_pending(store, [each._replace(pending={}) for each in examples])
+
+
+def _write_pending(store: Store, examples: Iterable[Example]) -> None:
+    rows = [(json.dumps(each.pending) if any(each.pending.values()) else None, each.number) for each in examples]
+    if rows:
+        store.executemany("UPDATE hard SET pending = ? WHERE sequence = ?", rows)
+        store.drop_pending()
+
+
+def _plus(units: Units, others: Units, sign: int) -> Units:
+    return {name: units.get(name, 0) + sign * others.get(name, 0) for name in {**units, **others}}

@@ -19,7 +19,8 @@ from spamnb.model.model import NO_TYPICALITY, SHARED
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.buckets import TABLE, VECTOR, Block, write_blocks
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to
-from spamnb.store.examples import GROUP, HASH
+from spamnb.store.examples import GROUP
+from spamnb.store.pending import parse_hashes
 from spamnb.store.snapshot import atomic_replace, read_snapshot
 from spamnb.store.store import CLASSES, HARD, OLD_FORMAT, SCHEMA, Store
 
@@ -28,7 +29,7 @@ _OLD_TOKENS = (
     " vector BLOB)"
 )
 _OLD_CLASSES = CLASSES.replace(" typicality BLOB NOT NULL,", "")
-_OLD_HARD = HARD.replace("groups BLOB", "offsets TEXT")
+_OLD_HARD = HARD.replace("pending TEXT, groups BLOB", "offsets TEXT")
 # The columns of the other tables in the old format.
 _COPIED = {
     "meta": "key, value, content",
@@ -88,9 +89,7 @@ def _add_groups(new: Store) -> None:
     tokens = new.block().tokens
     select = "SELECT sequence, hashes FROM hard WHERE digest NOT NULL"
     for number, content in checked_rows("hard", new.execute(select), sequence=int_up_to(MAX_SUM), hashes=bytes):
-        if len(content) % HASH.itemsize:
-            raise Damaged("truncated hashes in table hard")
-        places = find_sorted(tokens.hashes, np.frombuffer(content, HASH))
+        places = find_sorted(tokens.hashes, parse_hashes(content))
         if (places < 0).any():
             raise Damaged("hashes of no token in table hard")
         row = tokens.groups[places].astype(GROUP).tobytes(), number

@@ -5,7 +5,7 @@
     tokens        buckets of tokens with their figures (buckets.py)
     messages      how each message was learned, and its contribution to a correction (records.py)
     kept_lessons  lessons, whole (stored_messages.py)
-    hard          examples of a corrected model (examples.py)
+    hard          examples of a corrected model (examples.py), with weights that the buckets lack (pending.py)
 
 The classes and their sums (``Model``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
 again when another connection changes the file. A change is made in memory and written before its transaction ends.
@@ -43,9 +43,10 @@ from spamnb.store.arrays import ARRAY
 from spamnb.store.buckets import TABLE, Block, parse_cells, read_block, read_vectors, select_cells
 from spamnb.store.classes import MAX_CLASSES, read_model, update_model
 from spamnb.store.database import APPLICATION_ID, Database
+from spamnb.store.pending import Pending
 from spamnb.store.token_table import TokenTable
 
-FORMAT = 12  # raised when the tables change, and when the same sums give other scores
+FORMAT = 13  # raised when the tables change, and when the same sums give other scores
 OLD_FORMAT = 9  # which ``upgrade`` rewrites (old_models.py)
 PAGE_BYTES = 1024  # learning a message writes some 350 pages of any size; with 4,096 bytes it takes 1.5 times as long
 CLASSES = (
@@ -55,7 +56,7 @@ CLASSES = (
 )
 HARD = (
     "CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
-    " groups BLOB NOT NULL, hashes BLOB NOT NULL)"
+    " pending TEXT, groups BLOB NOT NULL, hashes BLOB NOT NULL)"
 )
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
@@ -248,6 +249,11 @@ class Store(Database):
         self._rows: TokenTable | None = None
         self._frequencies: list[dict[int, int]] | None = None  # by class number: {n: tokens in exactly n messages}
         self.examples: list[Example] | None = None  # which lessons fit again (examples.py)
+        self.drop_pending()
+
+    def drop_pending(self) -> None:
+        """Drop the sums of pending units, because some were changed."""
+        self._pending: Pending | None = None
 
     @property
     def own(self) -> Model:
@@ -316,7 +322,7 @@ class Store(Database):
         row = number, name, np.zeros((2, BINS), HISTOGRAM).tobytes(), NO_TYPICALITY.tobytes(), *NO_CURVE
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?, ?)", row)
         self._change(self.own.with_class(name))
-        self._rows = self._frequencies = None  # they lack the new class
+        self._rows = self._frequencies = self._pending = None  # they lack the new class
         return number
 
     @property
@@ -362,17 +368,25 @@ class Store(Database):
             self._rows = TokenTable(self, len(self.own.class_ids))
         return self._rows
 
+    def _read_pending(self) -> Pending:
+        """Return the weights that buckets lack; inside a transaction."""
+        if self._pending is None:
+            self._pending = Pending.read(self, self.own.class_ids)
+        return self._pending
+
     def cells(self) -> tuple[np.ndarray, Cells]:
         """Return the hashes of all tokens, ascending, and their cells."""
         with self.reading():
             self.write_changes()
-            return parse_cells(select_cells(self), len(self.own.class_ids))
+            hashes, cells = parse_cells(select_cells(self), len(self.own.class_ids))
+            return hashes, self._read_pending().add_to(hashes, cells)
 
     def block(self) -> Block:
         """Return all tokens, ascending by hash, with their cells and vectors."""
         with self.reading():
             self.write_changes()
-            return read_block(self, len(self.own.class_ids))
+            block = read_block(self, len(self.own.class_ids))
+            return block._replace(cells=self._read_pending().add_to(block.tokens.hashes, block.cells))
 
     def look_up(self, tokens: Sequence[str]) -> Sums:
         """Return the figures by which a message with these ``tokens``, which are distinct, is scored."""
@@ -405,8 +419,9 @@ class Store(Database):
         places = rows.find_places(hashes, self.own)
         present = [c for c, name in enumerate(classes) if name in numbers]
         figures = np.zeros((3, len(classes), len(places)), np.int64)
-        present_figures = rows.figures[places[:, None], [numbers[classes[c]] for c in present]]
-        figures[:, present] = present_figures.transpose(2, 1, 0)
+        columns = [numbers[classes[c]] for c in present]
+        figures[:, present] = rows.figures[places[:, None], columns].transpose(2, 1, 0)
+        figures[WEIGHT, present] += self._read_pending().of(hashes)[:, columns].T
         if self.shared is None:
             return figures
         figures[:WEIGHT] *= self.shared.own.weigh_lessons(self.own)

@@ -29,7 +29,7 @@ COLUMNS = {
     "tokens": "bucket hashes places labels documents further weights lengths texts vectors".split(),
     "messages": ["digest", "class", "facts"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
-    "hard": ["sequence", "digest", "class", "groups", "hashes"],
+    "hard": ["sequence", "digest", "class", "pending", "groups", "hashes"],
 }
 # NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
 SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")

@@ -74,9 +74,9 @@ def write_old(path: Path) -> None:
 
 
 def read_all_examples(path: Path) -> list[tuple]:
-    """Return the rows of table hard."""
+    """Return the rows of table hard, without pending units, which an old file has in its tokens."""
     with Store.open(path) as store:
-        return store.execute("SELECT * FROM hard ORDER BY sequence").fetchall()
+        return store.execute("SELECT sequence, digest, class, groups, hashes FROM hard ORDER BY sequence").fetchall()
 
 
 def without_typicality(lines: list[str]) -> list[dict[str, object]]:
