@@ -7,7 +7,6 @@ one message takes the same time whatever the size of the model.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from os import PathLike
@@ -16,15 +15,15 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
+from spamnb.core.score import Scores
 from spamnb.errors import SpamnbError, check_type
 from spamnb.model.calibration import bins_by_class
 from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
-from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide, describe_doubt
+from spamnb.model.decision import UNSURE, Decider, Loss, bin_typicality
 from spamnb.model.delta import Delta, Example, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, learner_for, rank_evidence
 from spamnb.model.model import Model
-from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
 from spamnb.reader.read_message import ReadMessage
@@ -317,77 +316,44 @@ class Classifier:
 
         A message with nearly no token of the model has the shares of the classes as probabilities, and is never spam.
         """
-        model, loss, spam = self.model, Loss.of(self.settings), self.settings.spam
-        totals = model.totals
-        threshold = math.log(loss.threshold / (1 - loss.threshold))
-        classes, n = totals.classes, len(rows)
-        truncations = list(map(describe_truncations, rows.truncations.tolist()))
+        model, truncations = self.model, list(map(describe_truncations, rows.truncations.tolist()))
+        classes, column = model.totals.classes, self.settings.spam_column(model.totals.classes)
+        threshold, spam = Loss.of(self.settings).log_odds, self.settings.spam
         if not classes:
             unsure = Classification(UNSURE, {}, {}, 0.0, [], np.zeros(0), "", (), spam=spam, threshold=threshold)
             return [unsure._replace(truncations=each) for each in truncations]
-        sums = self.store.look_up(rows.tokens)
-        batch = self.learner.score(model, sums, rows, with_weights=n_evidence != 0)
-        if (starter := self.store.starter) is not None:
-            batch = batch._replace(typicality=self._typicality_by(starter, rows, batch.typicality))
-        calibrated = model.calibration.probabilities(batch.scores)
-        shares = evidence_shares(batch.votes)
-        probabilities = towards_prior(calibrated, totals.documents, shares)
-        is_whole, known = ~has_unread_parts(rows.truncations), model.known_typicality
-        likely, verdicts = decide(self.settings, classes, probabilities, batch.typicality, known, is_whole)
-        spam_column = self.settings.spam_column(classes)
-        typicality = np.zeros(n) if spam_column is None else batch.typicality[:, spam_column]
-        column = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
-        p, log_odds = probabilities[np.arange(n), column], np.zeros(n)
-        if len(classes) > 1:
-            log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
-        uncalibrated_rows = self.learner.uncalibrated(model, sums, rows).tolist() if uncalibrated else [()] * n
-        doubt = [
-            "" if name == verdict else describe_doubt(typical, share, is_whole=name == spam)
-            for name, verdict, typical, share in zip(likely, verdicts, typicality.tolist(), shares.tolist())
-        ]
-        results, wanted, beside_starter = [], n_evidence != 0, self.store.count_beside_starter()
-        is_decided_by_doubtful_text = [False] * n
-        if wanted and rows.has_doubt and spam in classes:
-            scores = batch.scores.copy()
-            accusations = np.append(0, np.cumsum(batch.weights[:, classes.index(spam)] * rows.doubt))
-            scores[:, classes.index(spam)] -= np.diff(accusations[rows.indptr])
-            p_without = towards_prior(model.calibration.probabilities(scores), totals.documents, shares)
-            without = decide(self.settings, classes, p_without, batch.typicality, known, is_whole)[1]
-            is_decided_by_doubtful_text = [verdict != other for verdict, other in zip(verdicts, without)]
-        for i, (row, odds) in enumerate(zip(probabilities.tolist(), log_odds.tolist())):
-            label = int(column[i]) if of_spam else None
-            evidence = rank_evidence(rows, batch, i, probabilities[i], n_evidence, label) if wanted else ([], ())
+        sums, wanted = self.store.look_up(rows.tokens), n_evidence != 0
+        scores = self.learner.score(model, sums, rows, with_weights=wanted)
+        decider, is_whole = Decider.of(self.settings, model), ~has_unread_parts(rows.truncations)
+        probabilities, verdicts, doubts = decider.decide(scores, is_whole)
+        plain = scores if column is None or not wanted else _drop_accusations(scores, rows, column)
+        plain_verdicts = verdicts if plain is scores else decider.decide(plain, is_whole).verdicts
+        before = self.learner.uncalibrated(model, sums, rows) if uncalibrated else np.zeros((len(rows), 0))
+        labels = np.full(len(rows), column) if column is not None else probabilities.argmax(axis=1)
+        log_odds, beside_starter = _log_odds(probabilities, labels).tolist(), self.store.count_beside_starter()
+        results = []
+        for i, verdict in enumerate(verdicts):
+            label = int(labels[i]) if of_spam else None
+            ranked = rank_evidence(rows, scores, i, probabilities[i], n_evidence, label) if wanted else ([], ())
             results.append(
                 Classification(
-                    verdicts[i],
-                    dict(zip(classes, row)),
-                    dict(zip(classes, uncalibrated_rows[i])),
-                    odds,
-                    list(map(Evidence._make, evidence[0])),
-                    batch.scores[i],
-                    doubt[i],
+                    verdict,
+                    dict(zip(classes, probabilities[i].tolist())),
+                    dict(zip(classes, before[i].tolist())),
+                    log_odds[i],
+                    list(map(Evidence._make, ranked[0])),
+                    scores.scores[i],
+                    doubts[i],
                     truncations[i],
-                    evidence[1],
+                    ranked[1],
                     spam,
                     threshold,
-                    typicality=tuple(batch.typicality[i].tolist()),
-                    is_decided_by_doubtful_text=is_decided_by_doubtful_text[i],
+                    typicality=tuple(scores.typicality[i].tolist()),
+                    is_decided_by_doubtful_text=verdict != plain_verdicts[i],
                     beside_starter=beside_starter,
                 )
             )
         return results
-
-    def _typicality_by(self, starter: Store, rows: Rows, typicality: np.ndarray) -> np.ndarray:
-        """Return how typical messages are of each class, in those of the starter by its words alone.
-
-        The few messages of one's own move the typicality of all mail from one lesson to the next, so that it could not
-        be compared with that of known mail.
-        """
-        by_starter = self.learner.score(starter.model, starter.look_up(rows.tokens), rows, with_weights=False)
-        columns = [self.model.totals.classes.index(name) for name in starter.model.totals.classes]
-        typicality = typicality.copy()
-        typicality[:, columns] = by_starter.typicality
-        return typicality
 
     # -- learning --------------------------------------------------------------------------------------------
 
@@ -468,7 +434,7 @@ class Classifier:
 
         Messages are learned in parts of at most 1/16 of the model's messages. A part is classified before it is
         learned. A message that is classified wrongly is learned alone. If the model had messages of one class only,
-        it learns these again, mixed with the new ones, because they had no score (``_recall``).
+        it learns these again, mixed with the new ones, because they had no score (``_learn_mixed``).
 
         Parameters
         ----------
@@ -494,44 +460,49 @@ class Classifier:
         >>> [each.is_new for each in classifier.learn_all(["spam", "ham", "ham"], ["offer", "minutes", "minutes"])]
         [True, True, False]
         """
-        results: list[Learned] = []
         with self.store.writing():
             self._follow()
             triples = zip(labels, self._read_all(messages), classifications or repeat(None))
             batch = [_without_doubt(*triple, taught_at)._replace(is_lesson=is_lesson) for triple in triples]
-            batch = self._recall(batch) + batch
-            order = _order_for_empty_model(batch) if len(self.model.totals.classes) < 2 else list(range(len(batch)))
-            size = len(batch)
-            while len(results) < len(batch):
-                size = min(size, 1 + int(MAX_PART * self.model.totals.documents.sum()))
-                part = self._learn_part([batch[i] for i in order[len(results) :][:size]])
-                results += part
-                size = 2 * len(part)  # bounds the next part: messages behind an unexpected one are classified in vain
-        return [result for _, result in sorted(zip(order, results))][len(batch) - len(labels) :]
+            begins_second_class = len(self.model.totals.classes) < 2 <= len({*self.model.totals.classes, *labels})
+            return self._learn_mixed(batch) if begins_second_class else self._learn_in_order(batch)
 
-    def _recall(self, batch: Sequence[_Labelled]) -> list[_Labelled]:
-        """Forget the lessons without a score if ``batch`` has the second class of the model, and return them.
+    def _learn_mixed(self, batch: Sequence[_Labelled]) -> list[Learned]:
+        """Learn the first messages of the second class, and again the lessons of the first class, mixed by class.
 
         A message that is learned while its class is the only one has no score, so it has no place in the calibration
-        and no contribution. It gets them if it is learned again together with the first messages of the second class.
+        and no contribution. Copies are learned last, because the label of the last copy is the right one.
         """
-        classes = self.model.totals.classes
-        if len(classes) != 1 or not any(each.label != classes[0] for each in batch):
-            return []
-        new, recalled = {each.message.digest for each in batch}, []
-        for lesson in list(read_stored_messages(self.store)):
-            if lesson.digest in new or lesson.label != classes[0]:
-                continue
-            try:
-                (message,) = self._read_all([decompress(lesson.message)])
-            except ValueError:  # damaged: its counts stay as they are, and 'train --force' reports it
-                continue
+        lessons = [*self._recall(), *batch]
+        first: dict[bytes, int] = {}
+        for i, each in enumerate(lessons):
+            first.setdefault(each.message.digest, i)
+        originals, copies = list(first.values()), sorted({*range(len(lessons))}.difference(first.values()))
+        order = [originals[i] for i in mix_classes([lessons[i].label for i in originals]).tolist()] + copies
+        results = dict(zip(order, self._learn_in_order([lessons[i] for i in order])))
+        return [results[i] for i in range(len(lessons) - len(batch), len(lessons))]
+
+    def _recall(self) -> list[_Labelled]:
+        """Forget the kept lessons of a model that has no scores, and return them. Raise Damaged if one is damaged."""
+        recalled = []
+        for kept in list(read_stored_messages(self.store)):
+            message = self._read(decompress(kept.message)).plain()
             record = read_learned(self.store, message.digest)
-            if record is not None and record.is_lesson and record.label == lesson.label:
-                each = _without_doubt(lesson.label, message, None, lesson.taught_at)
-                self._subtract(each.message, record)
-                recalled.append(each)
+            if record is not None and record.is_lesson and record.label == kept.label:
+                self._subtract(message, record)
+                recalled.append(_Labelled(kept.label, message, None, kept.taught_at))
         return recalled
+
+    def _learn_in_order(self, batch: Sequence[_Labelled]) -> list[Learned]:
+        """Learn messages in parts, and return the result for each of them."""
+        results: list[Learned] = []
+        size = len(batch)
+        while len(results) < len(batch):
+            size = min(size, 1 + int(MAX_PART * self.model.totals.documents.sum()))
+            part = self._learn_part(batch[len(results) :][:size])
+            results += part
+            size = 2 * len(part)  # bounds the next part: messages behind an unexpected one are classified in vain
+        return results
 
     def _learn_part(self, part: Sequence[_Labelled]) -> list[Learned]:
         """Learn one or more messages from the beginning of a part, and return the result for each of them.
@@ -647,17 +618,22 @@ def _without_doubt(
     return _Labelled(label, plain, classification if plain is message else None, taught_at)
 
 
-def _order_for_empty_model(batch: Sequence[_Labelled]) -> list[int]:
-    """Return the order in which a model without a second class learns messages: mixed by class, and copies last.
+def _drop_accusations(scores: Scores, rows: Rows, spam: int) -> Scores:
+    """Return the scores without what doubtful text says for spam; the same object if no text is doubtful."""
+    if not rows.has_doubt:
+        return scores
+    accusations = np.append(0, np.cumsum(scores.weights[:, spam] * rows.doubt))
+    plain = scores.scores.copy()
+    plain[:, spam] -= np.diff(accusations[rows.indptr])
+    return scores._replace(scores=plain)
 
-    Copies are last because the label of the last copy is the right one.
-    """
-    first: dict[bytes, int] = {}
-    for i, each in enumerate(batch):
-        first.setdefault(each.message.digest, i)
-    originals = np.array(list(first.values()), np.intp)
-    mixed = originals[mix_classes([batch[i].label for i in originals.tolist()])]
-    return [*mixed.tolist(), *(i for i, each in enumerate(batch) if first[each.message.digest] != i)]
+
+def _log_odds(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the log-odds (n,) of a class of each message against all others, in nats; 0 if it is the only class."""
+    if probabilities.shape[1] < 2:
+        return np.zeros(len(labels))
+    p = probabilities[np.arange(len(labels)), labels]
+    return np.log(p) - np.log(probabilities.sum(axis=1) - p)
 
 
 def mix_classes(labels: Sequence[object] | np.ndarray) -> np.ndarray:

@@ -13,13 +13,12 @@ from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.model import calibration
 from spamnb.model.class_counts import WEIGHT, Cells, inverse_index
 from spamnb.model.correction import add_first_class
-from spamnb.model.decision import decide
+from spamnb.model.decision import Decider
 from spamnb.model.delta import MessageRecord
 from spamnb.model.learner import CorrectionFit, Fit, Learner, NewestScores, learner_for
 from spamnb.model.model import SIZE, Model
 from spamnb.model.new_senders import NewSenders, assign_senders
 from spamnb.model.newest import NoNewest, select_newest
-from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.message import has_unread_parts
 from spamnb.reader.tokens import CHUNK_TOKENS
@@ -120,39 +119,36 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     facts_of_model = classes, documents, training_set.totals().vocabulary_size, n_folds
     if not len(labels):
         return LeaveOneOutResult(*facts_of_model, positions[:0], labels, left_out.scores, left_out.scores, [])
-    curves = calibration.fit(fitted.histogram(), documents)
-    column, known = settings.spam_column(classes), fitted.known_typicality()
-
-    def classify(messages: Scores, truncations: np.ndarray) -> tuple[np.ndarray, list[str]]:
-        p = towards_prior(curves.probabilities(messages.scores), documents, evidence_shares(messages.votes))
-        return p, decide(settings, classes, p, messages.typicality, known, ~has_unread_parts(truncations))[1]
-
+    curves, column = calibration.fit(fitted.histogram(), documents), settings.spam_column(classes)
+    decider = Decider(settings, classes, documents, curves, fitted.known_typicality())
     newest = None
     if fitted.newest is not None:
         rows = fitted.newest.rows
         order = np.argsort(positions[rows])
-        _, verdicts = classify(fitted.newest.left_out.take(order), truncations[rows[order]])
-        newest = NewestResult(fitted.newest.since, labels[rows[order]], verdicts)
+        decisions = decider.decide(fitted.newest.left_out.take(order), ~has_unread_parts(truncations[rows[order]]))
+        newest = NewestResult(fitted.newest.since, labels[rows[order]], decisions.verdicts)
     new_senders = None
     if column is not None:
         fold = assign_senders(training_set)
         is_tested = (fold >= 0) & (labels != column)
         by_others = learner_for(settings).score_folds(fitted, fold) if is_tested.any() else None
         if by_others is not None:
-            _, verdicts = classify(by_others.take(is_tested), truncations[is_tested])
-            new_senders = NewSenders.of(training_set.rows.senders[is_tested], verdicts, settings.spam)
+            decisions = decider.decide(by_others.take(is_tested), ~has_unread_parts(truncations[is_tested]))
+            new_senders = NewSenders.of(training_set.rows.senders[is_tested], decisions.verdicts, settings.spam)
     doubtful, order = fitted.doubtful, np.argsort(positions)
     order = np.append(order, len(order) + np.argsort(doubtful.positions))
     positions = np.concatenate([positions, doubtful.positions])
     labels = np.concatenate([labels, doubtful.labels])
     truncations = np.concatenate([truncations, doubtful.truncations])
     left_out = Scores.concat([left_out, fitted.doubtful_scores]).take(order)
+    decisions = decider.decide(left_out, ~has_unread_parts(truncations[order]))
     return LeaveOneOutResult(
         *facts_of_model,
         positions[order],
         labels[order],
         left_out.scores,
-        *classify(left_out, truncations[order]),
+        decisions.probabilities,
+        decisions.verdicts,
         len(doubtful),
         newest,
         fitted.no_newest,

@@ -178,8 +178,9 @@ struct score_rows {
     double *scores, *typicality, *votes, *weights, *correction_weights;
 };
 
-/* Scores messages. Returns false if there is too little memory. */
-bool score_messages(const struct score_model *model, const struct score_rows *rows);
+/* Scores messages. known: the model of the mail that typicality is compared with, of the same tokens and classes; the
+ * typicality of a class without messages is 0. Returns false if there is too little memory. */
+bool score_messages(const struct score_model *model, const struct score_model *known, const struct score_rows *rows);
 
 /* ---- The fit of the correction: model/correction.py. Each sum is computed in a fixed order, so that the results are
  * the same on all machines. ---- */

@@ -143,7 +143,7 @@ static void compute_typicality(const struct score_model *model, const struct sco
             if (log_likelihoods[k] > top)
                 top = log_likelihoods[k];
         for (size_t k = 0; k < classes; k++)
-            total += scratch->per_class[k] = exp(log_likelihoods[k] - top);
+            total += scratch->per_class[k] = model->documents[k] ? exp(log_likelihoods[k] - top) : 0;
         for (size_t k = 0; k < classes; k++)
             typicality[k] += scratch->per_class[k] / total;
     }
@@ -217,7 +217,7 @@ static void add_doubtful_evidence(const struct score_model *model, const struct 
     }
 }
 
-bool score_messages(const struct score_model *model, const struct score_rows *rows) {
+bool score_messages(const struct score_model *model, const struct score_model *known, const struct score_rows *rows) {
     size_t classes = model->n_classes, longest = longest_row(rows) + 1;
     double *numbers = calloc(longest * classes + 2 * model->n_groups + classes, sizeof *numbers);
     struct known_token *tokens = calloc(longest, sizeof *tokens);
@@ -230,10 +230,13 @@ bool score_messages(const struct score_model *model, const struct score_rows *ro
             const double *intercepts = model->intercepts + (rows->labels ? (size_t)rows->labels[i] * classes : 0);
             for (size_t k = 0; k < classes; k++)
                 rows->scores[i * classes + k] = intercepts[k];
-            size_t length = 0, n = compute_likelihoods(model, rows, i, false, &scratch, &length), n_doubtful = 0;
+            size_t length = 0, n_known = 0, n_doubtful = 0;
+            size_t n = compute_likelihoods(model, rows, i, false, &scratch, &length);
             rows->votes[i] = compute_weights(model, n, 0, &scratch);
             add_evidence(model, rows, i, n, length, &scratch);
-            compute_typicality(model, rows, i, n, &scratch);
+            if (known != model)
+                n = compute_likelihoods(known, rows, i, false, &scratch, &n_known);
+            compute_typicality(known, rows, i, n, &scratch);
             if (!rows->is_doubtful || model->is_sum || classes < 2 || model->spam >= classes)
                 continue;
             n = compute_likelihoods(model, rows, i, true, &scratch, &n_doubtful);

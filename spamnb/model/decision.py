@@ -35,12 +35,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from spamnb.core.score import Scores
+from spamnb.model.calibration import Calibration
+from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.settings import STRICTNESS, Settings
+
+if TYPE_CHECKING:  # model.py imports this module
+    from spamnb.model.model import Model
 
 UNSURE = "unsure"
 # A larger N saves more good mail of kinds never learned, and lets more spam through:
@@ -91,6 +97,11 @@ class Loss(NamedTuple):
         threshold = self.cost / (1 + self.cost)
         return threshold if self.unsure_cost is None else max(threshold, 1 - self.unsure_cost / self.cost)
 
+    @property
+    def log_odds(self) -> float:
+        """Return the threshold as log-odds of spam, in nats."""
+        return math.log(self.threshold / (1 - self.threshold))
+
     def matrix(self, classes: Sequence[str], spam: str) -> np.ndarray:
         """Return the loss of each action under each true class, (A, C); the actions are the classes, and unsure.
 
@@ -124,34 +135,49 @@ class Loss(NamedTuple):
         return [names[action] for action in actions]
 
 
-def doubt_verdicts(verdicts: Sequence[str], spam: str, is_typical: np.ndarray, is_whole: np.ndarray) -> list[str]:
-    """Return the verdicts, but unsure for messages of which the model knows too little.
+class Decisions(NamedTuple):
+    """What is decided on n messages."""
 
-    A message with the verdict spam is unsure unless ``is_typical`` (n,) of spam. One with any other verdict is unsure
-    unless it ``is_whole`` (n,): the part that was not read may be spam.
-
-    >>> doubt_verdicts(["spam", "spam", "ham"], "spam", np.array([True, False, False]), np.array([False, True, True]))
-    ['spam', 'unsure', 'ham']
-    """
-    is_spam = np.array([name == spam for name in verdicts])
-    is_known = np.where(is_spam, is_typical, is_whole).tolist()
-    return [name if known else UNSURE for name, known in zip(verdicts, is_known)]
+    probabilities: np.ndarray  # (n, C)
+    verdicts: list[str]
+    doubts: list[str]  # why the verdict is unsure although the probabilities are clear; empty without a doubt
 
 
-def decide(
-    settings: Settings, classes: Sequence[str], probabilities: np.ndarray, typicality: np.ndarray, known: np.ndarray,
-    is_whole: np.ndarray,
-) -> tuple[list[str], list[str]]:  # fmt: skip
-    """Return the verdicts by probability and loss alone, and the verdicts.
+class Decider(NamedTuple):
+    """What messages are decided by: settings, and what a model of C classes knows besides its tokens."""
 
-    ``probabilities`` and ``typicality`` (n, C) are those of the messages, ``known`` (C, 1 + TYPICALITY_BINS) are the
-    sums of known mail, and ``is_whole`` (n,) are the messages that were read to their end.
-    """
-    loss, spam = Loss.of(settings), settings.spam_column(classes)
-    likely, is_typical_spam = loss.verdicts(classes, probabilities, settings.spam), np.ones(len(probabilities), bool)
-    if spam is not None:
-        is_typical_spam = is_typical(typicality[:, spam], known, spam, loss.cost)
-    return likely, doubt_verdicts(likely, settings.spam, is_typical_spam, is_whole)
+    settings: Settings
+    classes: Sequence[str]
+    documents: np.ndarray  # (C,) messages
+    calibration: Calibration
+    known: np.ndarray  # (C, 1 + TYPICALITY_BINS) known mail
+
+    @classmethod
+    def of(cls, settings: Settings, model: Model) -> Decider:
+        """Return what messages are decided by in a model."""
+        totals = model.totals
+        return cls(settings, totals.classes, totals.documents, model.calibration, model.known_typicality)
+
+    def decide(self, scores: Scores, is_whole: np.ndarray) -> Decisions:
+        """Decide on messages by their scores. ``is_whole`` (n,) are those that were read to their end.
+
+        The verdict of least expected loss becomes unsure if the model knows too little of the message. Spam must be
+        typical of spam, and all other mail whole, because the part that was not read may be spam.
+        """
+        loss, column = Loss.of(self.settings), self.settings.spam_column(self.classes)
+        shares = evidence_shares(scores.votes)
+        probabilities = towards_prior(self.calibration.probabilities(scores.scores), self.documents, shares)
+        verdicts, doubts = loss.verdicts(self.classes, probabilities, self.settings.spam), [""] * len(shares)
+        if column is None:
+            typicality, is_typical_spam = np.zeros(len(shares)), np.ones(len(shares), bool)
+        else:
+            typicality = scores.typicality[:, column]
+            is_typical_spam = is_typical(typicality, self.known, column, loss.cost)
+        for i, verdict in enumerate(verdicts):
+            is_spam = verdict == self.settings.spam
+            if verdict != UNSURE and not (is_typical_spam[i] if is_spam else is_whole[i]):
+                verdicts[i], doubts[i] = UNSURE, describe_doubt(typicality[i], shares[i], is_whole=is_spam)
+        return Decisions(probabilities, verdicts, doubts)
 
 
 def typicality_bins(typicality: ArrayLike) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.core.curve import BINS
+from spamnb.model.class_counts import ClassTotals
 from spamnb.model.decision import TYPICALITY_BINS
 from spamnb.reader.rows import Rows
 
@@ -89,6 +90,13 @@ class Example(NamedTuple):
     number: int = 0  # of its row; 0 before it is stored
 
 
+class KnownSums(NamedTuple):
+    """The sums that typicality is computed from: of the model whose typical messages it is compared with."""
+
+    totals: ClassTotals
+    figures: np.ndarray  # (3, C, k) as those of ``Sums``
+
+
 class Sums(NamedTuple):
     """The figures of k tokens in the C classes of a model."""
 
@@ -97,7 +105,8 @@ class Sums(NamedTuple):
     figures: np.ndarray  # (3, C, k) messages with the token, occurrences, and weight in units; 0 for an unknown token
     vectors: np.ndarray  # (k, d); d is 0 in models without vectors
     # By class {n: number of the model's tokens that exactly n messages have}; () except in Bernoulli models.
-    frequencies: Sequence[Mapping[int, int]] = ()
+    frequencies: Sequence[Mapping[int, int]]
+    known: KnownSums
 
     @property
     def document_counts(self) -> np.ndarray:
@@ -113,11 +122,6 @@ class Sums(NamedTuple):
     def weights(self) -> np.ndarray:
         """The weights of the correction in units (model/correction.py), (C, k); 0 in other models."""
         return self.figures[2]
-
-    @property
-    def is_known(self) -> np.ndarray:
-        """Whether a message has the token, (k,)."""
-        return np.any(self.document_counts, axis=0)
 
 
 class Addend(NamedTuple):

@@ -70,8 +70,13 @@ class Model:
     def totals(self) -> ClassTotals:
         """The sums over all tokens of the classes with messages."""
         names = list(self.class_ids)
-        classes = tuple(names[number] for number in self.nonempty_classes.tolist())
-        documents, document_counts, occurrences = self.sums[self.nonempty_classes].T
+        return self.totals_of(tuple(names[number] for number in self.nonempty_classes.tolist()))
+
+    def totals_of(self, classes: tuple[str, ...]) -> ClassTotals:
+        """Return the sums over all tokens of these classes; 0 of a class that the model lacks."""
+        none = np.zeros(3, np.int64)
+        sums = [self.sums[self.class_ids[name]] if name in self.class_ids else none for name in classes]
+        documents, document_counts, occurrences = np.array(sums, np.int64).reshape(-1, 3).T
         return ClassTotals(classes, documents, document_counts, occurrences, self.meta[SIZE])
 
     @cached_property
@@ -135,12 +140,12 @@ class Model:
         growth = 1 + n_lessons / SHARE_HALVED
         return max(1, int(self.sums[:, 0].sum() * growth) // SHARED_LESSONS)
 
-    def is_one_sided(self, shared: Model) -> bool:
-        """Return whether the shared model is a starter, and this file has fewer than MIN_OWN messages of a class of it.
+    def is_one_sided(self, starter: Model) -> bool:
+        """Return whether this file has fewer than MIN_OWN messages of a class of the starter.
 
         Headers and structure that only this file has then say whose mailbox it is, and not what spam is.
         """
-        return shared.is_starter and bool(self.lacking_classes(shared))
+        return bool(self.lacking_classes(starter))
 
     def lacking_classes(self, shared: Model) -> set[str]:
         """Return the classes of the shared model of which this file has fewer than MIN_OWN messages."""

@@ -31,7 +31,7 @@ from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted
-from spamnb.model.delta import MAX_UNITS, Example, Sums
+from spamnb.model.delta import MAX_UNITS, Example, KnownSums, Sums
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
@@ -389,14 +389,21 @@ class Store(Database):
             return block._replace(cells=self._read_pending().add_to(block.tokens.hashes, block.cells))
 
     def look_up(self, tokens: Sequence[str]) -> Sums:
-        """Return the figures by which a message with these ``tokens``, which are distinct, is scored."""
+        """Return the figures by which a message with these ``tokens``, which are distinct, is scored.
+
+        Beside a starter its words alone say how typical a message is. The few messages of one's own move the typicality
+        of all mail from one lesson to the next, so that it could not be compared with that of known mail.
+        """
         with self.reading():
             array = TokenArray.of(tokens)
             sums = self.sums(array.hashes)
-            if self.shared is not None and self.own.is_one_sided(self.shared.own):
-                of_shared = self.shared._read_figures(sums.classes, array.hashes)
-                sums.figures[:, :, (array.groups >= N_WORD_GROUPS) & ~of_shared[DOCUMENTS].any(axis=0)] = 0
-            return sums
+            if self.starter is None:
+                return sums
+            shared = self.starter.own
+            figures = self.starter._read_figures(sums.classes, array.hashes)
+            if self.own.is_one_sided(shared):
+                sums.figures[:, :, (array.groups >= N_WORD_GROUPS) & ~figures[DOCUMENTS].any(axis=0)] = 0
+            return sums._replace(known=KnownSums(shared.totals_of(sums.classes), figures))
 
     def sums(self, hashes: np.ndarray) -> Sums:
         """Return the figures of the tokens with these hashes, which are distinct."""
@@ -404,7 +411,8 @@ class Store(Database):
             classes = self.model.totals.classes
             vectors = self.vectors(hashes) if self.own.has_vectors else np.zeros((len(hashes), 0))
             frequencies = self.frequencies() if self.own.meta.get("model_type") == "bernoulli" else ()
-            return Sums(classes, hashes, self._read_figures(classes, hashes), vectors, frequencies)
+            figures = self._read_figures(classes, hashes)
+            return Sums(classes, hashes, figures, vectors, frequencies, KnownSums(self.model.totals, figures))
 
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""

@@ -54,7 +54,7 @@ def compress(raw: bytes) -> bytes:
 
 
 def decompress(message: bytes) -> bytes:
-    """Return the raw message; raise ValueError if the bytes are damaged, or it has more than MAX_MESSAGE bytes.
+    """Return the raw message; raise Damaged if the bytes are damaged, or it has more than MAX_MESSAGE bytes.
 
     >>> decompress(compress(b"Subject: tea"))
     b'Subject: tea'
@@ -63,9 +63,9 @@ def decompress(message: bytes) -> bytes:
     try:
         raw = reader.decompress(message, MAX_MESSAGE + 1)
     except zlib.error:
-        raise ValueError("a kept lesson that is damaged") from None
+        raise Damaged("a kept lesson that is damaged") from None
     if len(raw) > MAX_MESSAGE or not reader.eof or reader.unused_data:
-        raise ValueError("a kept lesson that is cut short, or too long")
+        raise Damaged("a kept lesson that is cut short, or too long")
     return raw
 
 
@@ -142,10 +142,7 @@ def read_stored_message(store: Store, digest: bytes) -> bytes | None:
     with store.reading():
         select = "SELECT message FROM kept_lessons WHERE digest = ? AND length(message) <= ?"
         rows = checked_rows("kept_lessons", store.execute(select, (digest, MAX_MESSAGE)), message=bytes)
-    try:
         return decompress(rows[0][0]) if rows else None
-    except ValueError as error:
-        raise Damaged(str(error)) from None
 
 
 def measure_stored(store: Store) -> StorageUse:

@@ -7,15 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.core.score import Scores
+from spamnb.model import calibration
 from spamnb.model.decision import (
     TYPICALITY_BINS,
+    Decider,
     describe_doubt,
-    doubt_verdicts,
     is_typical,
     least_share,
     sum_typicality,
 )
-from spamnb.settings import STRICTNESS
+from spamnb.settings import STRICTNESS, Settings
 
 SHARES = st.floats(0, 1)
 HAM, SPAM = 0, 1
@@ -67,15 +69,20 @@ def test_sums_add_up_and_subtract_exactly(seed: int, n: int, classes: int) -> No
     assert (whole[:, 1:].sum(axis=1) == np.bincount(labels, minlength=classes)).all()
 
 
-def test_a_veto_makes_only_spam_unsure() -> None:
-    never, always = np.zeros(2, bool), np.ones(2, bool)
-    assert doubt_verdicts(["spam", "ham"], "spam", never, always) == ["unsure", "ham"]
-    assert doubt_verdicts(["spam", "ham"], "spam", always, always) == ["spam", "ham"]
-
-
-def test_unread_parts_make_all_but_spam_unsure() -> None:
-    is_whole = np.array([False, False, True])
-    assert doubt_verdicts(["spam", "ham", "ham"], "spam", np.ones(3, bool), is_whole) == ["spam", "unsure", "ham"]
+@pytest.mark.parametrize("typicality", [0.0, 0.95])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_spam_must_be_typical_and_other_mail_whole(typicality: float, is_whole: bool) -> None:
+    scores = np.array([[-9.0, 9.0], [9.0, -9.0]])
+    sums, documents = known([0.9] * 200, 200), np.array([200, 200])
+    curves = calibration.fit(calibration.histogram(scores.repeat(200, axis=0), np.repeat([SPAM, HAM], 200)), documents)
+    decider = Decider(Settings(), ["ham", "spam"], documents, curves, sums)
+    messages = Scores.zeros(2, 2)._replace(
+        scores=scores, typicality=np.full((2, 2), typicality), votes=np.full(2, np.inf)
+    )
+    decisions = decider.decide(messages, np.array([is_whole, is_whole]))
+    assert decisions.verdicts == ["spam" if typicality else "unsure", "ham" if is_whole else "unsure"]
+    assert [bool(doubt) for doubt in decisions.doubts] == [not typicality, not is_whole]
+    np.testing.assert_allclose(decisions.probabilities, curves.probabilities(scores), rtol=1e-12)
 
 
 def test_doubts_are_told_apart() -> None:

@@ -13,7 +13,7 @@ from mail import count_messages, mail, message, train_file
 from spamnb.filter import Classifier
 from spamnb.model import calibration
 from spamnb.model.corrected import PASSES
-from spamnb.model.decision import decide
+from spamnb.model.decision import Decider
 from spamnb.model.newest import NoNewest, mark_newest, select_newest
 from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.reader.message import digest
@@ -79,13 +79,10 @@ def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]
     with Store.open(tmp_path / "all") as store:  # and calibrated as the model of all
         model = store.model
-    p = towards_prior(
-        model.calibration.probabilities(of_older.scores), model.totals.documents, evidence_shares(of_older.votes)
-    )
     typicality = np.array([result.typicality for result in by_older])
-    is_whole = np.ones(len(p), bool)
-    verdicts = decide(settings, left_out.classes, p, typicality, model.known_typicality, is_whole)[1]
-    assert found.verdicts == verdicts
+    np.testing.assert_allclose(of_older.typicality, typicality, atol=1e-9)
+    decisions = Decider.of(settings, model).decide(of_older, np.ones(len(new), bool))
+    assert found.verdicts == decisions.verdicts
     assert len(set(found.verdicts)) > 1
     assert model_type == "corrected" or found.verdicts != [label for label, _ in new], "not all is right"
 

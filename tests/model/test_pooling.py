@@ -157,6 +157,24 @@ def test_scores_are_their_formulas_by_a_model_of_the_other_messages(case: Case, 
             np.testing.assert_allclose(corrections[cells].sum(axis=0), correction, atol=1e-9)
 
 
+def test_typicality_is_by_the_known_model_and_0_of_a_class_without_messages() -> None:
+    def model_of(counts: list[list[int]], documents: list[int], groups: list[int]) -> ScoreModel:
+        table = np.array(counts, np.uint32)
+        return ScoreModel(
+            pooling_parameters("mean"), 1, 1, "boolean", ALPHA, 3, table, np.array(groups, np.int8),
+            np.array(documents), table.sum(axis=0, dtype=np.int64), np.zeros((1, 3)),
+        )  # fmt: skip
+
+    model = model_of([[3, 1, 2], [0, 4, 1], [2, 2, 5]], [4, 5, 6], [0, 0, 0])
+    known = model_of([[9, 1, 0], [2, 7, 0], [0, 0, 0]], [9, 8, 0], [0, 0, -1])
+    cells = np.array([0, 3]), np.arange(3, dtype=np.int32), np.ones(3, np.int64)
+    scores = model.score(*cells, known=known)
+    np.testing.assert_array_equal(scores.scores, model.score(*cells).scores)
+    p = (np.array([[9, 1], [2, 7]]) + ALPHA) / (np.array([11, 8]) + 3 * ALPHA)
+    expected = (p / p.sum(axis=1, keepdims=True)).mean(axis=0)
+    np.testing.assert_allclose(scores.typicality, [[*expected, 0]], rtol=1e-12)
+
+
 def accusation_by_formula(case: Case, message: Message, is_doubtful: np.ndarray, spam: int, votes: float) -> float:
     """Return what the doubtful tokens of a message add to the score of spam, in nats."""
     counts, frequency, documents = count(case, case.learned)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mail import count_messages, import_store, mail, message, train_file
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.filter import Classifier
 from spamnb.settings import Settings
 from spamnb.sources.formats import MAX_MESSAGE
@@ -53,7 +53,7 @@ BOMB = zlib.compress(bytes(3 * MAX_MESSAGE), 9)
 
 @pytest.mark.parametrize("spoilt", [b"", b"no", compress(b"tea")[:-1], compress(b"tea") + b"x", BOMB], ids=range(5))
 def test_what_is_no_packed_message_is_refused(spoilt: bytes) -> None:
-    with pytest.raises(ValueError, match="a kept lesson that is"):
+    with pytest.raises(Damaged, match="a kept lesson that is"):
         decompress(spoilt)
 
 
@@ -178,3 +178,13 @@ def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifie
     found = list(read_stored_messages(classifier.store))
     assert found == lessons[-len(found) :] and 0 < len(found) < 9
     assert measure_stored(classifier.store).bytes <= 2000
+
+
+def test_a_damaged_lesson_of_the_first_class_is_told_when_the_second_class_begins(tmp_path: Path) -> None:
+    with Classifier.create(tmp_path / "m") as model:
+        model.learn_all(["ham"] * 3, [message("ham", n) for n in range(3)])
+        with model.store.writing():
+            model.store.execute("UPDATE kept_lessons SET message = x'ffff' WHERE position = 0")
+        with pytest.raises(SpamnbError, match=r"damaged \(a kept lesson that is damaged\)"):
+            model.learn("spam", message("spam", 1))
+        assert model.model.totals.classes == ("ham",) and model.model.totals.documents.tolist() == [3]
