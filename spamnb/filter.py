@@ -15,14 +15,13 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from spamnb.core.score import Scores
 from spamnb.errors import SpamnbError, check_type
 from spamnb.model.calibration import bins_by_class
 from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Decider, Loss, bin_typicality
 from spamnb.model.delta import Delta, Example, MessageRecord, Sums
-from spamnb.model.learner import NewMessage, learner_for, rank_evidence
+from spamnb.model.learner import NewMessage, drop_accusations, learner_for, rank_evidence
 from spamnb.model.model import Model
 from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
@@ -326,7 +325,7 @@ class Classifier:
         scores = self.learner.score(model, sums, rows, with_weights=wanted)
         decider, is_whole = Decider.of(self.settings, model), ~has_unread_parts(rows.truncations)
         probabilities, verdicts, doubts = decider.decide(scores, is_whole)
-        plain = scores if column is None or not wanted else _drop_accusations(scores, rows, column)
+        plain = scores if column is None or not wanted else drop_accusations(rows, scores, column)
         plain_verdicts = verdicts if plain is scores else decider.decide(plain, is_whole).verdicts
         before = self.learner.uncalibrated(model, sums, rows) if uncalibrated else np.zeros((len(rows), 0))
         labels = np.full(len(rows), column) if column is not None else probabilities.argmax(axis=1)
@@ -616,16 +615,6 @@ def _without_doubt(
     """Return a message to learn, without doubtful tokens, and its classification if that needed no doubtful tokens."""
     plain = message.plain()
     return _Labelled(label, plain, classification if plain is message else None, taught_at)
-
-
-def _drop_accusations(scores: Scores, rows: Rows, spam: int) -> Scores:
-    """Return the scores without what doubtful text says for spam; the same object if no text is doubtful."""
-    if not rows.has_doubt:
-        return scores
-    accusations = np.append(0, np.cumsum(scores.weights[:, spam] * rows.doubt))
-    plain = scores.scores.copy()
-    plain[:, spam] -= np.diff(accusations[rows.indptr])
-    return scores._replace(scores=plain)
 
 
 def _log_odds(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -52,6 +52,19 @@ def _subtract_rival(weights: np.ndarray, p: np.ndarray, label: int | None) -> np
     return weights[label] - weights[order[int(label == order[0])]] if len(order) > 1 else weights[label]
 
 
+def drop_accusations(rows: Rows, scores: Scores, spam: int) -> Scores:
+    """Return ``scores``, with weights, of packed rows without what doubtful text says for spam.
+
+    It is the same object if no text is doubtful.
+    """
+    if not rows.has_doubt:
+        return scores
+    accusations = np.append(0, np.cumsum(scores.weights[:, spam] * rows.doubt))
+    plain = scores.scores.copy()
+    plain[:, spam] -= np.diff(accusations[rows.indptr])
+    return scores._replace(scores=plain)
+
+
 class NewMessage(NamedTuple):
     """A message to learn, and its classification by the model without it."""
 
