@@ -38,20 +38,20 @@ def test_a_terminal_and_a_notebook_show_how_far_it_is_and_then_nothing(
     assert blank == " " * len(second.rstrip()) and last == ""
 
 
-@pytest.mark.parametrize(("stream", "wanted"), [(Terminal(), False), (io.StringIO(), True), (None, True)])
-def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch, stream: object, wanted: bool) -> None:
+@pytest.mark.parametrize(("stream", "is_shown"), [(Terminal(), False), (io.StringIO(), True), (None, True)])
+def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch, stream: object, is_shown: bool) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
-    with show_progress("Reading", wanted) as show:
+    with show_progress("Reading", is_shown) as show:
         show(1)
     assert stream is None or stream.getvalue() == ""
 
 
 def test_estimators_show_it_where_they_are_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = ["lunch at noon", "cheap pills"], ["ham", "spam"]
-    for wanted in (True, False):
+    for is_shown in (True, False):
         monkeypatch.setattr(sys, "stderr", Terminal())
-        MailVectorizer(progress=wanted).fit(texts)
-        model = SpamClassifier(progress=wanted).fit(texts, labels)
+        MailVectorizer(progress=is_shown).fit(texts)
+        model = SpamClassifier(progress=is_shown).fit(texts, labels)
         model.evaluate(["tea", "money"], labels)
         words = [part.split()[0] for part in sys.stderr.getvalue().split("\r") if part.strip()]
-        assert set(words) == ({"Reading", "Fitting", "Classifying"} if wanted else set())
+        assert set(words) == ({"Reading", "Fitting", "Classifying"} if is_shown else set())

@@ -204,7 +204,7 @@ def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
         (MemoryError(), "failed (MemoryError)"),
     ],
 )
-def test_filter_says_in_one_line_why_it_did_not_judge(
+def test_filter_says_in_one_line_why_it_did_not_classify(
     model: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
     monkeypatch.setattr("spamnb.filter.Classifier.open", fails(error))

@@ -56,7 +56,7 @@ def test_messages_in_the_wrong_folder_are_named_with_sender_subject_and_reason(
         assert lines[at + 2].startswith("    because of ")
 
 
-def test_train_ends_with_the_newest_fifth_as_evaluate_judges_it(tmp_path: Path) -> None:
+def test_train_ends_with_the_newest_fifth_as_evaluate_classifies_it(tmp_path: Path) -> None:
     root = write_folders(tmp_path / "mail", dated(mail(EACH)))
     said = run("train", "-m", tmp_path / "m", root).output
     newest = said[said.index("The newest fifth, 120 messages since 2004-11-21") :]

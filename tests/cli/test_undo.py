@@ -39,7 +39,7 @@ def test_each_call_goes_one_step_back_through_sort_watch_and_learn(person: Maild
     assert done.stdout.endswith("2 messages moved to the inbox, 0 messages forgotten\n")
     assert done.exit_code == 1 and done.stderr.count("no longer in Junk") == 1, "the person moved this one"
     assert person.where() == where
-    assert person.sort().stdout == "" == person.watch().stdout, "neither judged again nor a lesson"
+    assert person.sort().stdout == "" == person.watch().stdout, "neither classified again nor a lesson"
     done = run("undo", "-m", model)
     assert done.exit_code == 1 and done.stderr.endswith("no command to take back\n")
 

@@ -29,7 +29,7 @@ NOT_RUN = {
     "python scripts/fetch_corpora.py": "needs the network",
     "python scripts/build_commands.py": "writes docs/commands.md; test_reference.py compares it",
     "python scripts/build_reference.py": "tests/api/test_reference.py builds the pages",
-    "python scripts/check_architecture.py": "judges the code, not the documents",
+    "python scripts/check_architecture.py": "checks the code, not the documents",
     "python scripts/compare_": "needs the public corpora and other filters",
     "python scripts/build_starter.py": "needs the public corpora",
     "python scripts/evaluate_": "needs the public corpora, and minutes",

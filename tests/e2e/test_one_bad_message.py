@@ -58,18 +58,18 @@ def fail_at(texts: Iterator[str]) -> None:
             raise made(KINDS[NAMES[26 * (ord(found[1]) - 97) + ord(found[2]) - 97]])
 
 
-@pytest.fixture(params=["read", "judge", "learn"])
+@pytest.fixture(params=["read", "classify", "learn"])
 def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where a message fails that holds such a word: it is read, judged, or half learned."""
-    read, judge, add = ReaderCore._read, Classifier._classify, Store.add
+    """Where a message fails that holds such a word: it is read, classified, or half learned."""
+    read, classify, add = ReaderCore._read, Classifier._classify, Store.add
 
     def fail_to_read(self: ReaderCore, messages: list[bytes], *more: object) -> object:
         fail_at(raw.decode("latin-1") for raw in messages)
         return read(self, messages, *more)
 
-    def fail_to_judge(self: Classifier, rows: Rows, *more: object) -> object:
+    def fail_to_classify(self: Classifier, rows: Rows, *more: object) -> object:
         fail_at(iter(rows.tokens))
-        return judge(self, rows, *more)
+        return classify(self, rows, *more)
 
     def fail_to_learn(self: Store, label: str, counted: object, *more: object) -> None:
         add(self, label, counted, *more)
@@ -77,7 +77,7 @@ def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 
     where, what, fails = {
         "read": (ReaderCore, "_read", fail_to_read),
-        "judge": (Classifier, "_classify", fail_to_judge),
+        "classify": (Classifier, "_classify", fail_to_classify),
         "learn": (Store, "add", fail_to_learn),
     }[request.param]
     monkeypatch.setattr(where, what, fails)
@@ -107,7 +107,7 @@ def check_named(told: str, folder: Path) -> None:
     assert len(lines) == len(KINDS)
 
 
-@only("stage", ["read", "judge"], indirect=True)
+@only("stage", ["read", "classify"], indirect=True)
 @only("workers", [1, 2])
 def test_classify_says_what_the_others_are(stage: str, model: Path, folder: Path, workers: int):
     result = run("classify", "--workers", workers, "-m", model, folder)
@@ -115,7 +115,7 @@ def test_classify_says_what_the_others_are(stage: str, model: Path, folder: Path
     check_named(result.stderr, folder)
 
 
-@only("stage", ["read", "judge"], indirect=True)
+@only("stage", ["read", "classify"], indirect=True)
 @only("name", KINDS)
 def test_alone_it_is_told_and_filter_passes_it_on(stage: str, model: Path, name: str):
     raw = poison(name)
@@ -126,7 +126,7 @@ def test_alone_it_is_told_and_filter_passes_it_on(stage: str, model: Path, name:
     assert passed.stdout.encode().endswith(raw) and passed.stderr.count("\n") == 1
 
 
-@only("stage", ["read", "judge"], indirect=True)
+@only("stage", ["read", "classify"], indirect=True)
 def test_explain_says_why_it_cannot(stage: str, model: Path, folder: Path):
     for name in KINDS:
         result = run("explain", "-m", model, folder / f"{name}.eml")
@@ -156,10 +156,12 @@ HOW = [["--folds", "2"], ["--online"], ["--online", "--by-date"], ["-m", "model.
 
 @only(
     ("stage", "how"),
-    [*(("read", how) for how in HOW), *(("judge", how) for how in HOW[1:])],  # folds judge rows, and no messages
+    [*(("read", how) for how in HOW), *(("classify", how) for how in HOW[1:])],  # folds classify rows, and no messages
     indirect=["stage"],
 )
-def test_evaluate_judges_the_others(stage: str, model: Path, tmp_path: Path, folder: Path, how: list[str], monkeypatch):
+def test_evaluate_classifies_the_others(
+    stage: str, model: Path, tmp_path: Path, folder: Path, how: list[str], monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     for number in range(20):
         write_file(tmp_path / "ham" / f"{number}.eml", message("ham", 500 + number))
@@ -185,7 +187,7 @@ def test_learn_and_forget_take_the_others_and_leave_nothing_of_it(stage: str, mo
     assert export_lines(model) == before
 
 
-@only("stage", ["read", "judge"], indirect=True)
+@only("stage", ["read", "classify"], indirect=True)
 def test_sort_moves_the_others_and_leaves_it_where_it_is(stage: str, model: Path, folder: Path, tmp_path: Path):
     box = maildir.make_folder(tmp_path / "Mail")
     for path in folder.iterdir():
@@ -196,10 +198,10 @@ def test_sort_moves_the_others_and_leaves_it_where_it_is(stage: str, model: Path
     assert {path.stem for path in maildir.files(box / "new")} == set(KINDS)
     assert len(maildir.files(box / ".Junk" / "new")) == 2
     again = run("sort", "-m", model, box)
-    assert "left out" not in again.stderr and len(maildir.files(box / "new")) == len(KINDS), "each is judged once"
+    assert "left out" not in again.stderr and len(maildir.files(box / "new")) == len(KINDS), "each is classified once"
 
 
-@only("stage", ["judge", "learn"], indirect=True)
+@only("stage", ["classify", "learn"], indirect=True)
 def test_watch_learns_the_others(stage: str, model: Path, folder: Path, tmp_path: Path):
     box = maildir.make_folder(tmp_path / "Mail")
     junk = maildir.make_folder(box / ".Junk")
@@ -250,7 +252,7 @@ def noted(model: Path, tmp_path: Path) -> list[bytes]:
     return raws
 
 
-@only("stage", ["judge", "learn"], indirect=True)
+@only("stage", ["classify", "learn"], indirect=True)
 def test_review_teaches_the_others(noted: list[bytes], stage: str, model: Path, tmp_path: Path):
     with Ledger.open(tmp_path / "ledger") as ledger:
         positions = [entry.position for entry in ledger.list_verdicts(limit=200)]
@@ -276,7 +278,7 @@ def test_review_shows_what_it_has_of_a_message_that_it_cannot_read(stage: str, t
     assert page.status_code == 200 and "This message cannot be shown" in page.text
 
 
-@only("stage", ["read", "judge", "learn"], indirect=True)
+@only("stage", ["read", "classify", "learn"], indirect=True)
 def test_serve_answers_the_others(stage: str, model: Path):
     logged: list[dict] = []
 

@@ -40,7 +40,7 @@ def some(n: int) -> list[Entry]:
 
 @pytest.mark.parametrize("tokens", [0, 3, None])
 @pytest.mark.parametrize(("workers", "size"), [(1, 1000), (1, 7), (2, 5), (3, 1)])
-def test_the_same_to_the_last_digit_whoever_judges(
+def test_the_same_to_the_last_digit_whoever_classifies(
     model: Path, monkeypatch: pytest.MonkeyPatch, tokens: int | None, workers: int, size: int
 ) -> None:
     monkeypatch.setattr(module, "MAX_PART_MESSAGES", size)

@@ -1,4 +1,4 @@
-"""Protocols: folds, splits, leave-one-out and streams are learning and judging, written out."""
+"""Protocols: folds, splits, leave-one-out and streams are learning and classifying, written out."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -141,7 +141,7 @@ MAIL = mail(15)
 N = len(MAIL)
 
 
-def test_each_message_is_judged_by_those_before_it():
+def test_each_message_is_classified_by_those_before_it():
     result = evaluate_stream(stream(MAIL), Settings(), fail)
     assert len(result) == N
     with Classifier.create(":memory:", Settings()) as classifier:

@@ -271,7 +271,7 @@ def test_what_would_not_be_moved_stays_and_is_tried_again(person: Person, monkey
 
 
 @pytest.mark.parametrize("person", ["Maildir", *SLOW[:2]], indirect=True)
-def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_judged_once(
+def test_sorts_that_are_killed_or_run_at_once_leave_each_message_in_one_folder_classified_once(
     person: Person, sure_model: Path, tmp_path
 ):
     person.model = sure_model
@@ -332,7 +332,7 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         assert taught.problems == () and learned_class(model, spam) == "ham" == learned_class(model, nameless)
         assert person.where()[key("spam", 800)] == "INBOX"
         looked = person.watch("--sort")
-        assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor judged again"
+        assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor classified again"
         assert teacher.undo(ledger, ledger.corrections(batch=taught.batch)).problems == ()
         assert learned_class(model, spam) is None and person.where()[key("spam", 800)] == "Junk"
 

@@ -61,16 +61,16 @@ def likeliest(own: np.ndarray, rest: np.ndarray, knee: float, noise: float) -> n
         sides[[0, 1], [_bins(np.array(margin)) for margin in (_PRIOR_MARGIN, -_PRIOR_MARGIN)]] += 1
         n = sides.sum(axis=1)
         doubt = (100 + n.min()) / 2 / (50 + n.min())  # 1 of few messages, ½ of many
-        wanted = sides[0] * (n[0] + doubt) / (n[0] + 2 * doubt) + sides[1] * doubt / (n[1] + 2 * doubt)
+        expected = sides[0] * (n[0] + doubt) / (n[0] + 2 * doubt) + sides[1] * doubt / (n[1] + 2 * doubt)
 
         every = sides.sum(axis=0)
 
         def error(
-            curve: np.ndarray, every: np.ndarray = every, wanted: np.ndarray = wanted
+            curve: np.ndarray, every: np.ndarray = every, expected: np.ndarray = expected
         ) -> tuple[float, np.ndarray]:
             activation = curve[0] * x + curve[1]
-            gradient = every * expit(activation) - wanted
-            value = (every * np.logaddexp(0, activation) - wanted * activation).sum()
+            gradient = every * expit(activation) - expected
+            value = (every * np.logaddexp(0, activation) - expected * activation).sum()
             return value, np.array([(gradient * x).sum(), gradient.sum()])
 
         before, curve = curve, minimize(error, curve, jac=True, method="BFGS", options={"gtol": 1e-8}).x
@@ -94,9 +94,9 @@ def test_the_curve_is_the_likeliest(
     counts = histogram(binary(margin), told)
     found = fit(counts, np.bincount(told), BOUNDLESS)
     assert found.noise == pytest.approx(noise)
-    wanted = likeliest(*counts[1], found.knee[1], noise)
-    np.testing.assert_allclose([found.slope[1], found.intercept[1]], wanted, rtol=0.002, atol=0.002)
-    np.testing.assert_allclose([found.slope[0], found.intercept[0]], wanted * [1, -1], rtol=0.002, atol=0.002)
+    expected = likeliest(*counts[1], found.knee[1], noise)
+    np.testing.assert_allclose([found.slope[1], found.intercept[1]], expected, rtol=0.002, atol=0.002)
+    np.testing.assert_allclose([found.slope[0], found.intercept[0]], expected * [1, -1], rtol=0.002, atol=0.002)
 
 
 def test_probabilities_come_true() -> None:

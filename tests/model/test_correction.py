@@ -43,8 +43,8 @@ def test_coefficients_are_the_gradient_at_the_scores_that_they_make(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(correction, "NEGLIGIBLE", 0.0)
         found = coefficients(scores, y, penalty)
-    wanted = penalty * (np.eye(len(scores))[y] - softmax(np.array(scores) + found))
-    np.testing.assert_allclose(found, wanted, atol=20 * penalty * UNIT)  # of up to 20 roundings to whole units
+    expected = penalty * (np.eye(len(scores))[y] - softmax(np.array(scores) + found))
+    np.testing.assert_allclose(found, expected, atol=20 * penalty * UNIT)  # of up to 20 roundings to whole units
     assert found.sum() == 0
     assert found[y] >= 0 and all(c <= 0 for k, c in enumerate(found) if k != y)
 
@@ -82,8 +82,8 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
     found = own / given.values[:, None]
     # With all of its tokens a row has length 1, whatever columns it has; the rest are its own alone.
     scores = given.scores(every, weights) + (1 - lengths) * found
-    wanted = 20.0 * (np.eye(classes)[given.labels] - softmax(scores))
-    np.testing.assert_allclose(found, wanted, rtol=0.02, atol=0.05)
+    expected = 20.0 * (np.eye(classes)[given.labels] - softmax(scores))
+    np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.05)
     total = np.zeros_like(weights)
     given.take_out(every, -contributions, total)
     assert np.array_equal(total, weights), "weights are the sum of the contributions"
@@ -107,8 +107,8 @@ def test_the_penalty_is_that_of_the_label_times_the_trust_in_it(
     trusted = float(trust(softmax(np.array(scores))[y], noise))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(correction, "NEGLIGIBLE", 0.0)
-        found, wanted = coefficients(scores, y, PENALTY, noise), coefficients(scores, y, PENALTY * trusted)
-    np.testing.assert_allclose(found, wanted, atol=4 * UNIT)
+        found, expected = coefficients(scores, y, PENALTY, noise), coefficients(scores, y, PENALTY * trusted)
+    np.testing.assert_allclose(found, expected, atol=4 * UNIT)
 
 
 @pytest.mark.parametrize(("score", "largest"), [(-800.0, 0.0), (800.0, 1e-3)])

@@ -41,7 +41,7 @@ def test_the_logarithms_are_those_of_the_definitions() -> None:
     np.testing.assert_allclose(none, absence.sum(axis=1), rtol=1e-14)
 
 
-def test_rounding_is_judged_cell_by_cell() -> None:
+def test_rounding_is_checked_cell_by_cell() -> None:
     found = subtract(np.array([[0.1 + 0.2 + 0.3, 1e9, 3e-7]]), np.array([[0.6, 1e9 - 1, 0.0]]))
     assert found.tolist() == [[0.0, 1.0, 3e-7]]
     with pytest.raises(ValueError, match="these rows were not learned"):

@@ -1,4 +1,4 @@
-"""The newest fifth: which messages it is, when it tells enough, and that its judge is a model of the older ones."""
+"""The newest fifth: which messages it is, when it tells enough, and that a model of the older ones classifies it."""
 
 import random
 import re
@@ -53,7 +53,7 @@ def hour_of(raw: bytes) -> int:
     ("model_type", "pooling"),
     [*product(["boolean", "multinomial", "bernoulli"], ["sum", "mean"]), ("corrected", "mean")],
 )
-def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
+def test_the_newest_are_classified_by_a_model_that_was_trained_without_them(
     tmp_path: Path, model_type: str, pooling: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("spamnb.model.corrected.PASSES_OF_OLDER", PASSES[0])  # as many as of a model that is kept

@@ -61,25 +61,25 @@ def test_where_too_few_of_a_class_are_trusted_all_are_learned() -> None:
     assert not len(found.doubtful) and len(found.left_out.scores) == EACH
 
 
-def test_a_model_of_wrong_labels_judges_as_one_of_right_labels() -> None:
+def test_a_model_of_wrong_labels_classifies_as_one_of_right_labels() -> None:
     right, tomorrow = make_variations(MAIL, EACH), make_variations(MAIL, 150, 10_000)
     wrong, _ = wrongly_filed(right, 0.1)
     errors = []
     for mail in (right, wrong):
         classifier = Classifier(model_of(count_messages(mail), Settings()))
-        verdicts = [judged.verdict for judged in classifier.classify_all([raw for _, raw in tomorrow], 0)]
+        verdicts = [result.verdict for result in classifier.classify_all([raw for _, raw in tomorrow], 0)]
         errors.append(sum(verdict != label for verdict, (label, _) in zip(verdicts, tomorrow)))
     assert errors[1] <= errors[0] + 20, errors
 
 
-def test_what_is_not_learned_is_judged_by_the_rest_and_told(tmp_path: Path) -> None:
+def test_what_is_not_learned_is_classified_by_the_rest_and_told(tmp_path: Path) -> None:
     mail, wrong = wrongly_filed(make_variations(MAIL, EACH), 0.05)
     told = train_file(tmp_path / "m", count_messages(mail), Settings())
     rows = np.flatnonzero(np.isin(told.positions, list(wrong)))
     assert told.doubtful >= 0.75 * len(wrong)
     assert told.documents.sum() == len(told.positions) - told.doubtful
     said = np.array(told.verdicts)[rows] != np.array(told.classes)[told.labels[rows]]
-    assert said.mean() >= 0.75, "a wrong label is judged as what the message is"
+    assert said.mean() >= 0.75, "a wrong label is classified as what the message is"
     named = set(told.positions[doubtful_rows(told.scores, told.labels)].tolist())
     assert len(named & wrong) >= 0.75 * len(wrong) and len(named - wrong) <= 0.01 * len(mail)
     with Classifier.open(tmp_path / "m") as classifier:
@@ -122,7 +122,7 @@ def test_of_many_classes_wrong_labels_are_found_too() -> None:
 
 def caught(classifier: Classifier) -> int:
     spam = [raw for label, raw in make_variations(MAIL, 100, 10_000, CLEAR) if label == "spam"]
-    return [judged.verdict for judged in classifier.classify_all(spam, 0)].count("spam")
+    return [result.verdict for result in classifier.classify_all(spam, 0)].count("spam")
 
 
 @pytest.mark.parametrize(("each", "lessons", "before", "least"), [(400, 12, 88, 86), (100, 6, 75, 70)])
@@ -157,8 +157,8 @@ def test_names_that_were_swapped_are_noticed_by_the_first_ten_lessons() -> None:
 def test_a_wrong_lesson_is_counted_and_moves_no_weight() -> None:
     (_, ham), (_, spam) = make_variations(MAIL, 1, 20_000)
     with Classifier(model_of(count_messages(make_variations(MAIL, EACH)), Settings())) as classifier:
-        judged = classifier.classify(spam)
-        assert classifier.trust("spam", judged) > 0.9 > 0.5 > classifier.trust("ham", judged)
+        result = classifier.classify(spam)
+        assert classifier.trust("spam", result) > 0.9 > 0.5 > classifier.trust("ham", result)
         before = classifier.model.totals.documents.tolist(), classifier.model.calibration.noise
         classifier.learn("ham", spam)
         learned = read_learned(classifier.store, classifier.read(spam).digest)

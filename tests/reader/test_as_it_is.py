@@ -88,9 +88,9 @@ def test_all_labels_of_the_encoding_standard_are_known() -> None:
         encoding, labels = line.split(": ")
         for label in labels.split():
             n_labels += 1
-            wanted = SEVEN_BIT.get(label) or CODECS.get(encoding, encoding)
+            expected = SEVEN_BIT.get(label) or CODECS.get(encoding, encoding)
             if label not in OTHERS:
-                assert find_codec(label) == find_codec(label.upper()) == codecs.lookup(wanted).name, label
+                assert find_codec(label) == find_codec(label.upper()) == codecs.lookup(expected).name, label
     assert n_labels == 228
 
 

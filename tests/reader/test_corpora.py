@@ -67,12 +67,12 @@ def test_texts_are_those_of_the_standard_library(corpora: Path, folder: str, sha
         raw = path.read_bytes()
         try:
             oracle = email.message_from_bytes(raw)
-            wanted = list(text_parts(oracle))
+            expected = list(text_parts(oracle))
         except Exception:  # the oracle raises on some broken mail
             continue
         defects = {type(defect).__name__ for part in oracle.walk() for defect in part.defects}
         message = parse(raw)
         if defects <= TOLERATED and not any(part.get_content_type().startswith("message/") for part in oracle.walk()):
-            texts += len(wanted)
-            equal += sum(is_read(message, *part) for part in wanted)
+            texts += len(expected)
+            equal += sum(is_read(message, *part) for part in expected)
     assert equal > share * texts > 100, (equal, texts)

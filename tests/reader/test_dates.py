@@ -50,5 +50,5 @@ def test_a_received_field_without_a_date_says_nothing(before: bytes) -> None:
 )
 def test_years_of_two_and_three_digits_are_those_of_rfc_5322(year: str, full: int) -> None:
     for form in ("13 Dec {} 15:30 +0000", "Thu, 13 Dec {} 15:30:00 WET", "13-Dec-{} 15:30 +0000"):
-        wanted = datetime(full, 12, 13, 15, 30, tzinfo=UTC).timestamp()
-        assert arrival(f"Date: {form.format(year)}\n\n".encode()) == wanted
+        expected = datetime(full, 12, 13, 15, 30, tzinfo=UTC).timestamp()
+        assert arrival(f"Date: {form.format(year)}\n\n".encode()) == expected

@@ -125,11 +125,11 @@ def test_an_interrupt_at_any_line_leaves_a_reader_that_can_be_used() -> None:
 
     reader, vocabulary, package = Reader(), Vocabulary(), str(Path(core.__file__).parents[1])
     raws = [b"\nfour cups", b"Content-Type: text/plain; charset=koi8-r\n\n%s\n" % bytes(range(0xC0, 0xFF))]
-    wanted = reader.read(raws, vocabulary, doubtful=True)
+    expected = reader.read(raws, vocabulary, doubtful=True)
     line = 0
     while interrupt_at(line):
         rows = reader.read(raws, vocabulary, doubtful=True)
-        assert (rows.ids.tolist(), rows.counts.tolist()) == (wanted.ids.tolist(), wanted.counts.tolist()), line
+        assert (rows.ids.tolist(), rows.counts.tolist()) == (expected.ids.tolist(), expected.counts.tolist()), line
         line += 1
     assert line > 20
 

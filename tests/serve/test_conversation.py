@@ -151,11 +151,11 @@ class Stub:
     store = property(lambda self: self)
     path, table = "stub", None
 
-    def __init__(self, judge: Callable[[bytes], object]) -> None:
-        self.judge = judge
+    def __init__(self, classify: Callable[[bytes], object]) -> None:
+        self.classify = classify
 
     def classify_all(self, raws: Sequence[bytes], **options: object) -> list[object]:
-        return [self.judge(raw) for raw in raws]
+        return [self.classify(raw) for raw in raws]
 
     def has_model(self, user: str) -> bool:
         return False
@@ -184,13 +184,13 @@ def served_by(
 
 
 def converse(
-    request: bytes, judge: Callable[[bytes], object], ends: bool = True, **limits: float
+    request: bytes, classify: Callable[[bytes], object], ends: bool = True, **limits: float
 ) -> tuple[bytes, list[dict]]:
     """Return the reply to a request, and the log. A client that does not end sends a byte now and then."""
     logged: list[dict] = []
 
     async def talk() -> bytes:
-        spamd = served_by(Stub(judge), lambda **facts: logged.append(facts), Limits(**limits))  # type: ignore[arg-type]
+        spamd = served_by(Stub(classify), lambda **facts: logged.append(facts), Limits(**limits))  # type: ignore[arg-type]
         ours, theirs = socket.socketpair()
         served = asyncio.create_task(spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours)))
         reader, writer = await asyncio.open_connection(sock=theirs)
@@ -213,10 +213,10 @@ CHECK = b"CHECK SPAMC/1.5\r\n\r\nSubject: x\r\n\r\nhi\r\n"
 
 
 def fail(error: Exception) -> Callable[[bytes], object]:
-    def judge(raw: bytes) -> object:
+    def classify(raw: bytes) -> object:
         raise error
 
-    return judge
+    return classify
 
 
 def hang(raw: bytes) -> object:
@@ -326,14 +326,14 @@ def test_slow_connections_use_up_neither_all_places_nor_all_memory():
 
     async def talk() -> None:
         limits = Limits(connections=6, total_bytes=250_000)
-        spamd = served_by(Stub(fail(SpamnbError("judged"))), limits=limits)
+        spamd = served_by(Stub(fail(SpamnbError("classified"))), limits=limits)
         clients = []
         for number in range(60):
             clients.append(await opened(spamd, slow[number % 3]))
             await asyncio.sleep(0.02)
             _, reader, writer = await opened(spamd, CHECK)
             writer.write_eof()
-            assert await reader.read() == b"SPAMD/1.0 75 EX_TEMPFAIL judged\r\n", number
+            assert await reader.read() == b"SPAMD/1.0 75 EX_TEMPFAIL classified\r\n", number
             writer.close()
             assert sum(not served.done() for served, _, _ in clients) <= 6
         for _, _, writer in clients:
@@ -345,13 +345,13 @@ def test_slow_connections_use_up_neither_all_places_nor_all_memory():
     asyncio.run(talk())
 
 
-def test_whoever_is_judged_keeps_its_place():
+def test_whoever_is_classified_keeps_its_place():
     begun, goes_on = threading.Event(), threading.Event()
 
     def wait(raw: bytes) -> object:
         begun.set()
         goes_on.wait(120)
-        raise SpamnbError("judged")
+        raise SpamnbError("classified")
 
     async def talk() -> None:
         spamd = served_by(Stub(wait), limits=Limits(connections=1))
@@ -361,7 +361,7 @@ def test_whoever_is_judged_keeps_its_place():
         _, other, other_writer = await opened(spamd, b"PING SPAMC/1.5\r\n\r\n")
         assert b"too many connections" in await other.read()
         goes_on.set()
-        assert await reader.read() == b"SPAMD/1.0 75 EX_TEMPFAIL judged\r\n"
+        assert await reader.read() == b"SPAMD/1.0 75 EX_TEMPFAIL classified\r\n"
         writer.close(), other_writer.close()
         await served
         await spamd.close()

@@ -122,7 +122,7 @@ discard:
 """
 
 
-def test_exim_refuses_spam_and_accepts_ham_and_what_cannot_be_judged(serve, model, tmp_path: Path):
+def test_exim_refuses_spam_and_accepts_ham_and_what_cannot_be_classified(serve, model, tmp_path: Path):
     server = serve(model)
     path = tmp_path / "exim.conf"
     acl = documented("in acl_check_data", tmp_path)

@@ -146,7 +146,7 @@ def test_metrics_are_totals(serve, model):
 
 
 @pytest.mark.parametrize("log", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | :", "0<&- 1>&- 2>&-"])
-def test_mail_is_judged_whatever_becomes_of_the_log(model, tmp_path, log):
+def test_mail_is_classified_whatever_becomes_of_the_log(model, tmp_path, log):
     path = tmp_path / "s"
     command = f"{shlex.join([sys.executable, '-m', 'spamnb', 'serve', '-m', str(model), '--socket', str(path)])} {log}"
     process = subprocess.Popen(["sh", "-c", command], start_new_session=True)

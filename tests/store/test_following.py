@@ -22,7 +22,7 @@ def test_answers_are_those_of_a_model_opened_anew(tmp_path: Path, kind: str) -> 
     with Classifier.create(path, Settings(model_type=kind)) as classifier, classifier.store.writing():
         for label, raw in mail(8):
             classifier.learn(label, raw)
-    with Classifier.open(path) as judge, Classifier.open(path, writable=True) as teacher:
+    with Classifier.open(path) as classifier, Classifier.open(path, writable=True) as teacher:
         for number in range(12):
             which, what = rng.randrange(16), rng.choice(["learn", "learn", "forget", "nothing"])
             label = ("ham", "spam")[which % 2]
@@ -33,7 +33,7 @@ def test_answers_are_those_of_a_model_opened_anew(tmp_path: Path, kind: str) -> 
             asked = [message("spam", 200 + number), message("ham", which // 2), message(label, 100 + number)]
             with Classifier.open(path) as anew:
                 for raw in asked:
-                    one, other = judge.classify(raw), anew.classify(raw)
+                    one, other = classifier.classify(raw), anew.classify(raw)
                     assert np.array_equal(one.log_odds, other.log_odds)
                     assert (one.probabilities, one.evidence) == (other.probabilities, other.evidence)
 

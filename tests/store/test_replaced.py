@@ -20,7 +20,7 @@ def train(path: Path, each: int) -> None:
     train_file(path, count_messages(mail(each)), Settings(), force=True)
 
 
-def test_without_a_file_mail_is_judged_and_nothing_learned(tmp_path: Path) -> None:
+def test_without_a_file_mail_is_classified_and_nothing_learned(tmp_path: Path) -> None:
     train(tmp_path / "model", 20)
     with Classifier.open(tmp_path / "model", writable=True) as classifier:
         before = classifier.classify(message("spam", 500)).verdict

@@ -67,7 +67,7 @@ def user_of(common: Path) -> Iterator[Classifier]:
 
 def scores(classifier: Classifier) -> list[list[float]]:
     raws = [message(kind, number) for kind in ("ham", "spam") for number in range(35, 45)]
-    return [judgement.scores.tolist() for judgement in classifier.classify_all(raws)]
+    return [result.scores.tolist() for result in classifier.classify_all(raws)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
