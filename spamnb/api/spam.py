@@ -30,8 +30,7 @@ from spamnb.api.words import WordsReport, words_of
 from spamnb.class_names import check_has_class
 from spamnb.engines.executor import map_parts
 from spamnb.errors import SpamnbError
-from spamnb.estimators.base import Classifier as BaseClassifier
-from spamnb.estimators.base import check_fitted
+from spamnb.estimators.base import BaseClassifier, check_fitted
 from spamnb.filter import Classifier
 from spamnb.model.calibration import margins
 from spamnb.model.classification import Classification

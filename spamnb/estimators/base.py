@@ -26,7 +26,7 @@ def check_fitted(estimator: Any, attribute: str = "classes_") -> None:
         raise NotFittedError(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
+class BaseClassifier(ClassifierMixin, BaseEstimator):
     """A classifier of rows of numbers or of messages."""
 
     classes_: np.ndarray  # (C,) ascending
@@ -173,7 +173,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
 
-class RowClassifier(Classifier):
+class RowClassifier(BaseClassifier):
     """A classifier of rows of numbers. A subclass defines ``fit``, ``partial_fit``, ``_scores`` and ``loss``.
 
     Examples

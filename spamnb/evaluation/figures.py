@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spamnb.evaluation import intervals, metrics
 from spamnb.evaluation.intervals import Estimate
-from spamnb.evaluation.metrics import UNSURE, precision_recall
+from spamnb.evaluation.metrics import UNSURE_NUMBER, precision_recall
 from spamnb.evaluation.result import Result
 from spamnb.model.new_senders import NewSenders
 
@@ -80,7 +80,7 @@ def _spam_figures(result: Result, replicates: int, seed: int) -> SpamFigures | N
         return None
     is_spam = result.truth == spam
     steps = metrics.roc_counts(is_spam, result.margins[:, spam])
-    is_unsure = result.verdicts == UNSURE
+    is_unsure = result.verdicts == UNSURE_NUMBER
     return SpamFigures(
         *intervals.error_rates(is_spam, result.verdicts == spam),
         *intervals.roc_estimates(steps, replicates, seed),

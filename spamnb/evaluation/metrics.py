@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from spamnb.model.calibration import label_trust
 from spamnb.model.trust import DOUBTFUL
 
-UNSURE = -1
+UNSURE_NUMBER = -1
 BINS = 15  # of equal width, as in Guo, Pleiss, Sun & Weinberger (2017)
 
 
@@ -33,7 +33,7 @@ def confusion_matrix(truth: ArrayLike, verdicts: ArrayLike, n_classes: int) -> N
     """
     true = np.asarray(truth, dtype=np.int64)
     verdict = np.asarray(verdicts, dtype=np.int64)
-    column = np.where(verdict == UNSURE, n_classes, verdict)
+    column = np.where(verdict == UNSURE_NUMBER, n_classes, verdict)
     cells = np.bincount(true * (n_classes + 1) + column, minlength=n_classes * (n_classes + 1))
     return cells.reshape(n_classes, n_classes + 1)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.metrics import UNSURE, McNemar, confusion_matrix, mcnemar
+from spamnb.evaluation.metrics import UNSURE_NUMBER, McNemar, confusion_matrix, mcnemar
 from spamnb.model.calibration import margins
 from spamnb.model.classification import Classification
 from spamnb.model.new_senders import NewSenders
@@ -144,6 +144,6 @@ def make_result(messages: Sequence[EvaluatedMessage], protocol: str, spam: str =
             probabilities[i] = 1 / len(classes)
     names = [message.name for message in messages]
     truth = np.array([column[message.truth] for message in messages], np.int64)
-    verdicts = np.array([column.get(message.verdict, UNSURE) for message in messages], np.int64)
+    verdicts = np.array([column.get(message.verdict, UNSURE_NUMBER) for message in messages], np.int64)
     errors = {i: message for i, message in enumerate(messages) if message.verdict != message.truth}
     return Result(protocol, classes, names, truth, scores, probabilities, verdicts, spam, errors)

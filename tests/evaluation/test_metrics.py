@@ -31,7 +31,7 @@ def test_confusion_precision_recall_f1_are_scikit_learns(case):
     n_classes, pairs = case
     truth, said = (np.array(column) for column in zip(*pairs))
     cells = metrics.confusion_matrix(truth, said, n_classes)
-    as_label = np.where(said == metrics.UNSURE, n_classes, said)
+    as_label = np.where(said == metrics.UNSURE_NUMBER, n_classes, said)
     assert (cells == sk_confusion(truth, as_label, labels=range(n_classes + 1))[:n_classes]).all()
     labels = list(range(n_classes))
     expected = precision_recall_fscore_support(truth, as_label, labels=labels, zero_division=0)
