@@ -119,7 +119,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     facts_of_model = classes, documents, training_set.totals().vocabulary_size, n_folds
     if not len(labels):
         return LeaveOneOutResult(*facts_of_model, positions[:0], labels, left_out.scores, left_out.scores, [])
-    curves, column = calibration.fit(fitted.histogram(), documents), settings.spam_column(classes)
+    curves, column = calibration.fit_curves(fitted.histogram(), documents), settings.spam_column(classes)
     decider = Decider(settings, classes, documents, curves, fitted.known_typicality())
     newest = None
     if fitted.newest is not None:

@@ -13,6 +13,7 @@ from mail import count_messages, mail, make_model, message, same_counts, train_f
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
+import spamnb.model.model
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.model import calibration
@@ -245,11 +246,11 @@ def check_curves(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(path) as store:
         with store.reading():
             own = store.own
-            wanted = calibration.fit(own.histogram[own.nonempty_classes], own.sums[own.nonempty_classes, 0])
-        for found, expected in zip(store.model.calibration, wanted, strict=True):
+            curves = calibration.fit_curves(own.histogram[own.nonempty_classes], own.sums[own.nonempty_classes, 0])
+        for found, expected in zip(store.model.calibration, curves, strict=True):
             np.testing.assert_array_equal(found, expected)
     with monkeypatch.context() as patch, Classifier.open(path) as reader:
-        patch.setattr(calibration, "fit", lambda *_: pytest.fail("a reader fitted the calibration"))
+        patch.setattr(spamnb.model.model, "fit_curves", lambda *_: pytest.fail("a reader fitted the calibration"))
         reader.classify(message("spam", 900))
         assert len(reader.classify_all([message("ham", 901)])) == 1
 

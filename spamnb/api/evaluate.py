@@ -32,7 +32,7 @@ from spamnb.model.trust import PRIOR_NOISE, trust
 from spamnb.reader.meaning import meaning
 from spamnb.report.evaluation import figure_tables, format_figures, format_percent
 from spamnb.shown_text import escape, pluralize
-from spamnb.sources.entries import ReadOptions, SkippedMessages, one_message, open_private
+from spamnb.sources.entries import ReadOptions, SkippedMessages, one_message, write_private
 
 if TYPE_CHECKING:
     from spamnb.evaluation.figures import Figures
@@ -200,12 +200,8 @@ class Evaluation(Report):
         SpamnbError
             If the file cannot be written, or if it is a model.
         """
-        file = new_file(path, "path", over_model=False)
-        try:
-            with open(file, "w", encoding="utf-8", opener=open_private) as stream:
-                stream.write(self.page())
-        except OSError as error:
-            raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
+        with write_private(new_file(path, "path", over_model=False)) as stream:
+            stream.write(self.page())
 
     def write_scores(self, path: FilePath) -> None:
         """Write the scores of each message to a file, for other programs.

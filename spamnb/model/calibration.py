@@ -92,7 +92,7 @@ class Calibration(NamedTuple):
     """The curves of C classes, and the share of wrong labels that was fitted with them.
 
     >>> scores = np.array([[4.0, 0.0]] * 60 + [[0.0, 4.0]] * 40)
-    >>> calibration = fit(histogram(scores, np.array([0] * 60 + [1] * 40)), np.array([60, 40]))
+    >>> calibration = fit_curves(histogram(scores, np.array([0] * 60 + [1] * 40)), np.array([60, 40]))
     >>> calibration.probabilities(np.array([[4.0, 0.0], [0.0, 4.0], [0.0, 0.0]])).round(2)
     array([[0.99, 0.01],
            [0.02, 0.98],
@@ -114,7 +114,7 @@ class Calibration(NamedTuple):
         return p / p.sum(axis=1, keepdims=True)
 
 
-def fit(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSAGES) -> Calibration:
+def fit_curves(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSAGES) -> Calibration:
     """Fit the curves of C classes to their ``histogram`` (C, 2, BINS).
 
     ``documents`` (C,) are the messages per class. Messages that were learned while there was only one class have no
@@ -162,6 +162,6 @@ def label_trust(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, flo
     array([0.  , 1.  , 0.98, 0.  ])
     """
     counts = histogram(scores, labels)
-    calibration = fit(counts, counts[:, 0].sum(axis=1), PRIOR_MESSAGES_OF_TRAINING)
+    calibration = fit_curves(counts, counts[:, 0].sum(axis=1), PRIOR_MESSAGES_OF_TRAINING)
     p = calibration.probabilities(scores)[np.arange(len(labels)), labels]
     return trust(p, calibration.noise), calibration.noise

@@ -14,8 +14,7 @@ import numpy as np
 
 from spamnb.core.curve import BINS
 from spamnb.errors import Damaged
-from spamnb.model.calibration import Calibration
-from spamnb.model.calibration import fit as fit_calibration
+from spamnb.model.calibration import Calibration, fit_curves
 from spamnb.model.class_counts import ClassTotals
 from spamnb.model.decision import ARRIVED, TYPICALITY_BINS
 from spamnb.settings import BAYES_MODELS
@@ -83,13 +82,13 @@ class Model:
     def calibration(self) -> Calibration:
         """The calibration of the classes with messages: as it was written, or fitted now if the sums changed since."""
         if self.curves is None:
-            return fit_calibration(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
+            return fit_curves(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
         slope, intercept, knee = self.curves[self.nonempty_classes].T
         return Calibration(slope, intercept, knee, self.meta[NOISE])
 
     def check_calibration(self) -> None:
         """Raise Damaged if the curves differ from a fit to the histograms."""
-        fitted = fit_calibration(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
+        fitted = fit_curves(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
         pairs = zip(self.calibration, fitted)
         if not all(np.allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-3) for a, b in pairs):
             raise Damaged("curves in table classes that do not fit its histograms")

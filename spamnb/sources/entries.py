@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple, TextIO, TypeVar
 
 from spamnb.errors import SpamnbError, describe_error, reason
 from spamnb.shown_text import escape
@@ -249,9 +249,18 @@ def _decompress_stream(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
         raise OSError(errno.EIO, f"broken gzip data: {error}", path) from error
 
 
-def open_private(path: str, flags: int) -> int:
-    """Open a file; the ``opener`` for ``open``. A new file has mode 0600, because mail is private."""
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+@contextmanager
+def write_private(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """Open a file for writing. A new file has mode 0600, because mail is private. Raise SpamnbError if this fails."""
+
+    def open_private(name: str, flags: int) -> int:
+        return os.open(name, flags | os.O_CLOEXEC, 0o600)
+
+    try:
+        with open(path, "w", encoding="utf-8", newline="", opener=open_private) as stream:
+            yield stream
+    except OSError as error:
+        raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def check_link(*paths: str | os.PathLike[str]) -> None:

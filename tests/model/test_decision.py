@@ -74,7 +74,8 @@ def test_sums_add_up_and_subtract_exactly(seed: int, n: int, classes: int) -> No
 def test_spam_must_be_typical_and_other_mail_whole(typicality: float, is_whole: bool) -> None:
     scores = np.array([[-9.0, 9.0], [9.0, -9.0]])
     sums, documents = known([0.9] * 200, 200), np.array([200, 200])
-    curves = calibration.fit(calibration.histogram(scores.repeat(200, axis=0), np.repeat([SPAM, HAM], 200)), documents)
+    histogram = calibration.histogram(scores.repeat(200, axis=0), np.repeat([SPAM, HAM], 200))
+    curves = calibration.fit_curves(histogram, documents)
     decider = Decider(Settings(), ["ham", "spam"], documents, curves, sums)
     messages = Scores.zeros(2, 2)._replace(
         scores=scores, typicality=np.full((2, 2), typicality), votes=np.full(2, np.inf)
