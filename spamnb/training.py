@@ -11,7 +11,7 @@ import numpy as np
 from spamnb.core.score import Scores
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.model import calibration
-from spamnb.model.class_counts import WEIGHT, Cells, inverse_index
+from spamnb.model.class_counts import WEIGHT, Cells
 from spamnb.model.correction import add_first_class
 from spamnb.model.decision import Decider
 from spamnb.model.delta import MessageRecord
@@ -182,10 +182,9 @@ def _make_blocks(fitted: Fit) -> Iterator[Block]:
     """Yield the tokens that occur, ascending by hash."""
     training_set, correction, vectors = fitted.training_set, fitted.correction, fitted.vectors
     columns = training_set.columns_by_hash()
-    sums = training_set.cells.reindex(inverse_index(columns, len(training_set.tokens)))
     for first in range(0, len(columns), CHUNK_TOKENS):
         chunk = columns[first : first + CHUNK_TOKENS]
-        cells = sums.between(first, first + len(chunk))
+        cells = training_set.cells.take(chunk)
         if correction is not None:  # a token also has a weight in the classes that have no message with it
             table = cells.table(len(chunk), len(training_set.classes))
             table[:, :, WEIGHT] = add_first_class(correction.weights[chunk])

@@ -16,7 +16,7 @@
  * memory. secret: 16 bytes, the key of all hash tables. Returns false if there is too little memory. */
 bool core_begin(const char *references, size_t n, const char *secret);
 
-/* Returns free memory of the allocator to the system, because glibc would keep this memory. */
+/* Returns free memory to the system, and from now on each large array as soon as it is freed. */
 void give_memory_back(void);
 
 /* ---- Vocabulary ---- */

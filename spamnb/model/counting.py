@@ -102,7 +102,7 @@ def _narrow(counts: np.ndarray) -> np.ndarray:
 
 
 def give_memory_back() -> None:
-    """Return free memory of the allocator to the system, because glibc would keep this memory."""
+    """Return free memory to the system, and from now on each large array as soon as it is freed."""
     lib.give_memory_back()
 
 
@@ -110,6 +110,7 @@ class TrainingSetBuilder:
     """Collects the rows of messages, and makes a training set of them."""
 
     def __init__(self) -> None:
+        give_memory_back()
         self.vocabulary = SharedVocabulary()
         self._parts: list[Rows] = []  # messages whose cells are in memory
         self._runs: list[Rows] = []  # messages whose cells are in files
@@ -139,7 +140,6 @@ class TrainingSetBuilder:
         text, lengths = vocabulary.texts(order.astype(np.uint32))
         n_tokens = len(vocabulary)
         del vocabulary  # frees memory before the tokens are copied
-        give_memory_back()
         offsets = np.cumsum(lengths, dtype=np.int64) - lengths
         return TokenArray(text, offsets, lengths, hashes[order], groups[order]), inverse_index(order, n_tokens)
 
@@ -152,6 +152,7 @@ class TrainingSetBuilder:
         no_cells = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16)
         joined = Rows.join([Rows.of_cells(TokenArray.of([]), *no_cells), *self._runs, *self._parts])
         self._runs, self._parts = [], []
+        give_memory_back()
         tokens, new_ids = self._renumber(joined.ids)
         columns = joined.take(np.lexsort((joined.positions, *joined.digests.view(">u8").T[::-1])))
         ends = np.cumsum(columns.lengths)

@@ -302,7 +302,7 @@ def _write(database: Database, block: Block, keys: np.ndarray, bounds: np.ndarra
         raise SpamnbError(f"{database.path}: a token is longer than a model file holds")
     chunk, token_bounds = slice(bounds[0], bounds[-1]), bounds - bounds[0]
     tokens = block.tokens.take(np.arange(bounds[0], bounds[-1]))
-    cells = block.cells.between(bounds[0], bounds[-1])
+    cells = block.cells.take(np.arange(bounds[0], bounds[-1]))
     ends = np.append(0, np.cumsum(tokens.lengths, dtype=np.int64))
     rows = list(
         zip(
