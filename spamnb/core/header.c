@@ -7,7 +7,7 @@ enum {
     MAX_BROKEN = 1 << 14, /* bytes after a line that is no field, in which fields are searched for; messages of 20
                            * Newsgroups need at most 439 */
     MAX_PARAMETER_BYTES = 10000, /* of a value with parameters; ordinary mail: 810, except for one message with 14,285 */
-    MAX_PIECES = 100, /* of a parameter; the longest filename, percent-encoded, has 13 lines of 78 bytes */
+    MAX_CONTINUATIONS = 100, /* of a parameter; the longest filename, percent-encoded, has 13 lines of 78 bytes */
     MAX_CHARSET_BYTES = 1 << 16, /* of a message in which a charset is searched for; the first part begins before */
     MAX_WORD_CHARSET = 75, /* bytes of a charset's name: a whole encoded word has at most 75 (RFC 2047) */
 };
@@ -322,7 +322,7 @@ static const char *const PARAMETER_NAMES[N_PARAMETERS] = {"charset", "boundary",
 
 /* The forms of a parameter, the preferred form first: name*= (RFC 6266), the pieces name*0=, name*1= and so on
  * (RFC 2231), and name=. Piece n has the number PLAIN + n. Without piece 0, name= is preferred to the other pieces. */
-enum { EXTENDED, PIECE_0, PLAIN, NO_FORM = PLAIN + MAX_PIECES /* not read */ };
+enum { EXTENDED, PIECE_0, PLAIN, NO_FORM = PLAIN + MAX_CONTINUATIONS /* not read */ };
 
 struct piece {
     unsigned form;
@@ -355,8 +355,8 @@ static unsigned form_of(span suffix) {
     if (is_empty(digits))
         return is_empty(suffix) ? PLAIN : EXTENDED;
     for (; !is_empty(tail) && is_digit(*tail.at); tail.at++)
-        number = number < MAX_PIECES ? 10 * number + (*tail.at - '0') : number;
-    if (tail.at == digits.at || !(is_empty(tail) || is_same(tail, LITERAL("*"))) || number >= MAX_PIECES)
+        number = number < MAX_CONTINUATIONS ? 10 * number + (*tail.at - '0') : number;
+    if (tail.at == digits.at || !(is_empty(tail) || is_same(tail, LITERAL("*"))) || number >= MAX_CONTINUATIONS)
         return NO_FORM;
     return number ? PLAIN + number : PIECE_0;
 }

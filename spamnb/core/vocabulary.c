@@ -77,7 +77,7 @@ void vocabulary_delete(struct vocabulary *v) {
 size_t vocabulary_size(const struct vocabulary *v) { return v->n_tokens; }
 
 /* Adds the record and the text of a new token; false if there is too little memory. */
-static bool add_text(struct vocabulary *v, span text) {
+static bool append_token(struct vocabulary *v, span text) {
     size_t used = v->n_tokens ? v->records[v->n_tokens - 1].end : 0, size = size_of(text);
     if (size > SIZE_MAX / 8 || v->n_tokens >= UINT32_MAX - 1)
         return false;
@@ -102,7 +102,7 @@ static struct slot *slot_with_id(struct vocabulary *v, const struct token *token
             return NULL;
         slot = slot_of(v->slots, v->slot_mask, token->hash);
     }
-    if (!add_text(v, token->text))
+    if (!append_token(v, token->text))
         return NULL;
     *slot = (struct slot){token->hash, (uint32_t)v->n_tokens, UINT32_MAX};
     return slot;
@@ -151,7 +151,7 @@ const struct cell *vocabulary_cells(const struct vocabulary *v, size_t *n) {
 void vocabulary_forget_rows(struct vocabulary *v) { v->n_pending = v->n_cells = v->row_begin = v->doubtful_begin = 0; }
 
 /* Counts an occurrence of a token in the current row; false if there is too little memory. */
-static bool count_token(struct vocabulary *v, const struct token *token) {
+static bool count_occurrence(struct vocabulary *v, const struct token *token) {
     struct slot *slot = slot_with_id(v, token);
     if (!slot)
         return false;
@@ -172,7 +172,7 @@ static bool count_token(struct vocabulary *v, const struct token *token) {
 bool row_add_pending(struct vocabulary *v) {
     bool is_done = true;
     for (size_t i = 0; i < v->n_pending && is_done; i++)
-        is_done = count_token(v, &v->pending[i]);
+        is_done = count_occurrence(v, &v->pending[i]);
     v->n_pending = 0;
     return is_done;
 }

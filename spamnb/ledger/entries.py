@@ -28,8 +28,8 @@ INBOX, JUNK, OTHER = "inbox", "junk", "other"  # roles of folders
 MAX_PLACE = 4096  # characters: Linux accepts no path of more bytes
 MAX_EVIDENCE = 20  # tokens: more do not fit on a screen
 MAX_TOKEN = 80  # characters of a token of the evidence, which fit on a line of the page
-MAX_TOKENS = 5_000  # tokens of a message, to bound the file; a message with more is learned from the mailbox only
-MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens; MAX_TOKENS of the longest tokens fit
+MAX_LEDGER_TOKENS = 5_000  # tokens of a message, to bound the file; one with more is learned from the mailbox only
+MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens; MAX_LEDGER_TOKENS of the longest tokens fit
 LEVEL = 1  # compression level of zlib: docs/experiments.md#kept-lessons
 #: Mail is doubtful if `LedgerEntry.distance` is between these bounds: at the default threshold of 90 %, mail with a
 #: probability of spam from 50 to 96 %.
@@ -164,14 +164,14 @@ def identify_token_rules(settings: Settings) -> str:
 
 
 def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
-    """Return tokens and their occurrences (n_tokens,), compressed; empty for more than MAX_TOKENS.
+    """Return tokens and their occurrences (n_tokens,), compressed; empty for more than MAX_LEDGER_TOKENS.
 
     >>> unpack_tokens(pack_tokens(["tea", "café"], np.array([2, 1])))
     {'tea': 2, 'café': 1}
     """
     joined = "\0".join(tokens).encode("utf-8", "surrogatepass")
     number = len(occurrences)
-    if number > MAX_TOKENS or joined.count(b"\0") + 1 != number:
+    if number > MAX_LEDGER_TOKENS or joined.count(b"\0") + 1 != number:
         return b""
     return zlib.compress(number.to_bytes(4, "little") + occurrences.astype("<u4").tobytes() + joined, LEVEL)
 

@@ -12,7 +12,7 @@ DATA = re.escape(bytes.fromhex("06092a864886f70d010701"))
 BEGIN = re.compile(DATA + rb"\xa0" + LENGTH + rb"(?:\x24" + LENGTH + rb")?(?=\x04)", re.DOTALL)
 PIECE = re.compile(rb"\x04(?:([\x00-\x7f])|\x81(.)|\x82(..)|\x83(...)|\x84(....))", re.DOTALL)
 MAX_PREFIX_BYTES = 4096  # before the entity there are only versions and digest algorithms, some 60 bytes
-MAX_PIECES = 5000  # of the entity; mail programs write pieces of a kilobyte
+MAX_OCTET_STRINGS = 5000  # of the entity; mail programs write pieces of a kilobyte
 
 
 def signed_content(octets: bytes) -> bytes:
@@ -26,7 +26,7 @@ def signed_content(octets: bytes) -> bytes:
     begin = BEGIN.search(octets, outer, MAX_PREFIX_BYTES) if outer >= 0 else None
     position = begin.end() if begin else len(octets)
     pieces: list[bytes] = []
-    while len(pieces) < MAX_PIECES and (piece := PIECE.match(octets, position)):
+    while len(pieces) < MAX_OCTET_STRINGS and (piece := PIECE.match(octets, position)):
         size = int.from_bytes(b"".join(filter(None, piece.groups())), "big")
         position = piece.end() + size
         pieces.append(octets[piece.end() : position])

@@ -20,7 +20,7 @@ from spamnb.reader.meaning import meaning
 from spamnb.shown_text import escape
 
 COLOURS = ("#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00", "#7a7a7a")  # of the classes, in turn
-MAX_EVIDENCE = 10**6  # tokens of one message
+ALL_TOKENS = 10**6  # more than a message has
 MAX_WORD_LENGTH = 40  # characters of a word that are shown, so that there is room for the bars
 
 
@@ -200,7 +200,7 @@ class ExplanationDisplay(_Bars):
         Self
             The display, drawn.
         """
-        explanation = estimator.explain(message, MAX_EVIDENCE)
+        explanation = estimator.explain(message, ALL_TOKENS)
         best, second, *_ = explanation.ranked_classes
         evidence = explanation.classification.evidence
         rare = [each for each, is_common in zip(evidence, explanation.is_common.tolist()) if not is_common][:top]

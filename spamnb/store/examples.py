@@ -27,7 +27,7 @@ from spamnb.store.pending import HASH, parse_hashes, parse_units
 from spamnb.store.records import put_learned, read_records
 from spamnb.store.store import Store
 
-MAX_TOKENS = 4_000  # of an example; a message with more tokens is not stored
+MAX_EXAMPLE_TOKENS = 4_000  # of an example; a message with more tokens is not stored
 GROUP = np.dtype("i1")
 
 
@@ -73,7 +73,7 @@ def add_examples(store: Store, examples: Sequence[Example]) -> None:
         ids, both = store.own.class_ids, [*read_examples(store)]
         (number,) = store.execute("SELECT coalesce(max(sequence), 0) FROM hard").fetchone()
         for example in examples:
-            if len(example.hashes) <= MAX_TOKENS:
+            if len(example.hashes) <= MAX_EXAMPLE_TOKENS:
                 both.append(example._replace(number=(number := number + 1)))
                 arrays = example.groups.astype(GROUP).tobytes(), example.hashes.astype(HASH).tobytes()
                 row = number, example.digest, ids[example.label], None, *arrays
