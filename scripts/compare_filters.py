@@ -140,7 +140,7 @@ KINDS: dict[str, Callable[[Path], bool]] = {
 
 
 def leave_kind_out(corpus: Corpus, kind: str, limit: int | None) -> tuple[list[Mail], list[Mail]]:
-    """Return the learned messages, at most ``limit`` of each class, and the judged ones."""
+    """Return the learned messages, at most ``limit`` of each class, and those to classify."""
     order = sorted(range(len(corpus.mail)), key=lambda i: hashlib.md5(corpus.mail[i].path.name.encode()).digest())
     ham, spam = ([i for i in order if corpus.mail[i].label == label] for label in ("ham", "spam"))
     is_kind = {i: KINDS[kind](corpus.mail[i].path) for i in ham}
@@ -148,12 +148,12 @@ def leave_kind_out(corpus: Corpus, kind: str, limit: int | None) -> tuple[list[M
         *[i for i in ham if not is_kind[i]][:limit],
         *[i for i in spam if corpus.keys[i] % 2 == 0][:limit],
     ]
-    judged = [i for i in ham if is_kind[i]] + [i for i in spam if corpus.keys[i] % 2]
-    return [corpus.noisy_mail[i] for i in learned], [corpus.mail[i] for i in judged]
+    tested = [i for i in ham if is_kind[i]] + [i for i in spam if corpus.keys[i] % 2]
+    return [corpus.noisy_mail[i] for i in learned], [corpus.mail[i] for i in tested]
 
 
 class UnlearnedRow(NamedTuple):
-    """A row of the table of unlearned kinds: messages judged, and errors. A good message lost costs nine spams."""
+    """A row of the table of unlearned kinds: messages classified, and errors. A good message lost costs nine spams."""
 
     filter: str
     kind: str
@@ -178,14 +178,14 @@ def compare_unlearned(
     print_row(["", *(field.replace("_", " ") for field in UnlearnedRow._fields[1:])])
     print_row(["---"] * len(UnlearnedRow._fields))
     for kind in kinds:
-        learned, judged = leave_kind_out(corpus, kind, limit)
-        good = sum(message.label == "ham" for message in judged)
+        learned, tested = leave_kind_out(corpus, kind, limit)
+        good = sum(message.label == "ham" for message in tested)
         for number, peer in enumerate(filters):
-            run = peer(folder / f"{kind}{number}").split(learned, judged)
+            run = peer(folder / f"{kind}{number}").split(learned, tested)
             for decision, calls in run.calls.items():
-                lost = sum(called and message.label == "ham" for message, called in zip(judged, calls))
-                through = sum(not called and message.label == "spam" for message, called in zip(judged, calls))
-                counts = good, len(judged) - good, lost, through, 9 * lost + through
+                lost = sum(called and message.label == "ham" for message, called in zip(tested, calls))
+                through = sum(not called and message.label == "spam" for message, called in zip(tested, calls))
+                counts = good, len(tested) - good, lost, through, 9 * lost + through
                 table.append(UnlearnedRow(f"{peer.name}, {decision}", kind, *counts))
                 print_row([*map(str, table[-1])])
     return table

@@ -1,6 +1,6 @@
 """Evaluate what lessons change: wrong ones, mail of a list, streams, orders, and their cost in time and bytes.
 
-    SPAMNB_CORPORA=… python scripts/evaluate_lessons.py PART... [--corpus spamassassin] [--draws 2] [--judged 300]
+    SPAMNB_CORPORA=… python scripts/evaluate_lessons.py PART... [--corpus spamassassin] [--draws 2] [--tested 300]
 
 Parts, each with a table:
 
@@ -48,7 +48,7 @@ COST = 9  # of a good message lost, in spams let through
 
 
 class Figures(NamedTuple):
-    """Shares in percent of the judged mail of each class."""
+    """Shares in percent of the test mail of each class."""
 
     caught: float  # spam called spam
     spam_unsure: float
@@ -67,7 +67,7 @@ class Figures(NamedTuple):
         return cls(*shares, one_minus_roca(is_spam, scores.tolist()) if has_both else np.nan)
 
 
-def judge(classifier: Classifier, mail: Sequence[Entry]) -> Figures:
+def evaluate(classifier: Classifier, mail: Sequence[Entry]) -> Figures:
     """Classify mail."""
     results = classifier.classify_all([entry.read() for entry in mail], 0, uncalibrated=False)
     is_spam = np.array([entry.label == "spam" for entry in mail])
@@ -76,7 +76,7 @@ def judge(classifier: Classifier, mail: Sequence[Entry]) -> Figures:
     )
 
 
-def judge_bogofilter(peer: Bogofilter, mail: Sequence[Entry]) -> list[Figures]:
+def evaluate_bogofilter(peer: Bogofilter, mail: Sequence[Entry]) -> list[Figures]:
     """Return bogofilter's figures above .5, and by its own cuts."""
     scores = np.array(peer.score([Path(entry.path) for entry in mail]))
     is_spam = np.array([entry.label == "spam" for entry in mail])
@@ -129,7 +129,7 @@ def wrong_lessons(mail: list[Entry], arguments: argparse.Namespace) -> None:
                 parts = draw(mail, seed)
                 taught = parts[wrong == "spam"][size : size + max(WRONG)]
                 first = size + max(WRONG)
-                judged = [each for part in parts for each in part[first : first + arguments.judged]]
+                tested = [each for part in parts for each in part[first : first + arguments.tested]]
                 learned = [each for part in parts for each in part[:size]]
                 with train(learned) as classifier, tempfile.TemporaryDirectory() as folder:
                     bogofilter = Bogofilter(Path(folder, "bogofilter"))
@@ -140,9 +140,9 @@ def wrong_lessons(mail: list[Entry], arguments: argparse.Namespace) -> None:
                             classifier.learn(OTHER[wrong], each.read())
                             if peer:
                                 bogofilter.train([Mail(OTHER[wrong], Path(each.path))])
-                        figures.setdefault((n, "spamnb"), []).append(judge(classifier, judged))
+                        figures.setdefault((n, "spamnb"), []).append(evaluate(classifier, tested))
                         if peer:
-                            by_half, by_own = judge_bogofilter(bogofilter, judged)
+                            by_half, by_own = evaluate_bogofilter(bogofilter, tested)
                             figures.setdefault((n, "bogofilter .5"), []).append(by_half)
                             figures.setdefault((n, "bogofilter, its own"), []).append(by_own)
             for (n, name), of_draws in figures.items():
@@ -166,17 +166,23 @@ def list_lessons(mail: list[Entry], arguments: argparse.Namespace) -> None:
     for of_list in lists:
         ids = {id(each) for each in of_list}
         ham, spam = ([each for each in part if id(each) not in ids] for part in draw(mail, 0))
-        judged = ham[400 : 400 + arguments.judged] + spam[400 : 400 + arguments.judged]
-        rest = of_list[max(LIST) :][: arguments.judged]
+        tested = ham[400 : 400 + arguments.tested] + spam[400 : 400 + arguments.tested]
+        rest = of_list[max(LIST) :][: arguments.tested]
         with train(ham[:400] + spam[:400]) as classifier:
             for label in ("spam", "ham"):
                 for before, n in zip((0, 0, *LIST), (0, *LIST)):
                     for each in of_list[before:n]:
                         classifier.learn(label, each.read())
                     row = f"{n} as {label}" + (", moved" if label == "ham" and n else "")
-                    rows.setdefault(row, []).append((judge(classifier, rest).lost, judge(classifier, judged)))
+                    rows.setdefault(row, []).append((evaluate(classifier, rest).lost, evaluate(classifier, tested)))
     for row, figures in rows.items():
         show(row, f"{np.mean([share for share, _ in figures]):.1f}", *format_figures([each for _, each in figures]))
+
+
+def count_errors(is_spam: np.ndarray, scores: np.ndarray, verdicts: np.ndarray) -> tuple[int, int, float]:
+    """Return the good mail called spam, the spam not called spam, and 1-ROCA%."""
+    lost, through = int((verdicts[~is_spam] == "spam").sum()), int((verdicts[is_spam] != "spam").sum())
+    return lost, through, one_minus_roca(is_spam, scores)
 
 
 def streams(mail: list[Entry], arguments: argparse.Namespace) -> None:
@@ -194,8 +200,7 @@ def streams(mail: list[Entry], arguments: argparse.Namespace) -> None:
                 label = OTHER[str(entry.label)] if chance.random() < share else str(entry.label)
                 classifier.learn(label, message, classification=result)
         is_spam, scores, verdicts = (np.array(column) for column in zip(*rows))
-        lost, through = int((verdicts[~is_spam] == "spam").sum()), int((verdicts[is_spam] != "spam").sum())
-        area = one_minus_roca(is_spam, scores.tolist())
+        lost, through, area = count_errors(is_spam, scores, verdicts)
         show(f"{100 * share:.0f} %", lost, through, COST * lost + through, int((verdicts == "unsure").sum()),
              f"{area:.4f}")  # fmt: skip
 
@@ -205,7 +210,7 @@ def orders(mail: list[Entry], arguments: argparse.Namespace) -> None:
     table: dict[tuple[str, str], list[tuple[int, int, float]]] = {}
     for seed in range(arguments.draws):
         ham, spam = draw(mail, seed)
-        judged = ham[250:750] + spam[250:750]
+        tested = ham[250:750] + spam[250:750]
         mixed = [each for pair in zip(ham[:250], spam[:250]) for each in pair]
         for name, order in (
             ("mixed", mixed),
@@ -216,12 +221,10 @@ def orders(mail: list[Entry], arguments: argparse.Namespace) -> None:
                 with Classifier.create(":memory:") as classifier:
                     for part in parts:
                         classifier.learn_all([str(each.label) for each in part], [each.read() for each in part])
-                    results = classifier.classify_all([each.read() for each in judged], 0, uncalibrated=False)
-                is_spam = np.array([each.label == "spam" for each in judged])
-                called = np.array([each.verdict == "spam" for each in results])
-                area = one_minus_roca(is_spam, [each.log_odds for each in results])
-                row = int(called[~is_spam].sum()), int((~called[is_spam]).sum()), area
-                table.setdefault((name, calls), []).append(row)
+                    results = classifier.classify_all([each.read() for each in tested], 0, uncalibrated=False)
+                is_spam = np.array([each.label == "spam" for each in tested])
+                scores, verdicts = (np.array(column) for column in zip(*((r.log_odds, r.verdict) for r in results)))
+                table.setdefault((name, calls), []).append(count_errors(is_spam, scores, verdicts))
     for (name, calls), rows in table.items():
         lost, through, area = np.mean(rows, axis=0).tolist()
         show(name, calls, f"{lost:.1f}", f"{through:.1f}", f"{COST * lost + through:.0f}", f"{area:.4f}")
@@ -256,7 +259,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="+", choices=PARTS, metavar="PART")
     parser.add_argument("--corpus", default="spamassassin", help="a corpus of mail_corpora.py")
     parser.add_argument("--draws", type=int, default=2)
-    parser.add_argument("--judged", type=int, default=300, help="messages of each class that are judged")
+    parser.add_argument("--tested", type=int, default=300, help="messages of each class that are classified")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="messages of each class of a training")
     parser.add_argument("--stream", type=int, default=3000, help="messages of a stream")
     arguments = with_corpora(parser, "spamassassin")
