@@ -404,8 +404,10 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     return node->style;
 }
 
-static bool is_doubtful(struct document *d, const struct piece *piece) {
-    return d->is_lost || style_of(d, piece->node)->is_doubtful;
+/* Before the styles are made, all text is doubtful. */
+static bool is_doubtful(const struct document *d, const struct piece *piece) {
+    const struct style *style = d->nodes.items[piece->node].style;
+    return !style || style->is_doubtful;
 }
 
 /* Returns whether an element has a style or class attribute, which may put space around its text. */
@@ -454,6 +456,7 @@ static span write_plain(struct document *d) {
 /* The word at the end of a doubtful text that is being written. */
 struct last_word {
     size_t begin;         /* where the word begins in the text */
+    bool is_lost;         /* the page is: all its words are doubtful */
     bool is_doubtful;     /* a part of the word is */
     size_t n_parts, size; /* plain parts of the word, and their bytes */
     uint8_t parts[MAX_PARTS_BYTES];
@@ -479,11 +482,11 @@ static void end_word(struct writer *writer, struct last_word *word) {
         }
     }
     word->begin = (size_t)(writer->at - writer->begin);
-    word->is_doubtful = false;
+    word->is_doubtful = word->is_lost;
     word->n_parts = word->size = 0;
 }
 
-/* Writes a plain piece, of which only the parts of doubtful words stay. */
+/* Writes a plain piece, of which only the parts of doubtful words stay, unless the page is lost. */
 static void put_plain_parts(struct document *d, struct writer *writer, struct last_word *word,
                             const struct piece *piece, uint32_t *last_node) {
     size_t begin = (size_t)(writer->at - writer->begin);
@@ -503,7 +506,7 @@ static void put_plain_parts(struct document *d, struct writer *writer, struct la
     uint8_t copy[MAX_PARTS_BYTES];
     size_t size = size_of(last);
     memcpy(copy, last.at, size);
-    writer->at = (uint8_t *)first.at;
+    writer->at = word->is_lost ? writer->at : (uint8_t *)first.at;
     end_word(writer, word);
     put_span(writer, span_of(copy, size));
     add_part(word, span_of(copy, size));
@@ -515,7 +518,7 @@ static span write_doubtful(struct document *d) {
     struct last_word word;
     uint32_t last = 0;
     word.begin = word.n_parts = word.size = 0;
-    word.is_doubtful = false;
+    word.is_lost = word.is_doubtful = d->is_lost;
     for (size_t i = 0; i < d->pieces.count; i++) {
         const struct piece *piece = &d->pieces.items[i];
         bool is_last_of_word =
@@ -837,7 +840,6 @@ struct html_text read_html(struct reader *reader, span html) {
     }
     *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &DOUBTFUL_STYLE}; /* DOUBTFUL_NODE */
     read_tags(d);
-    d->sheet.page = &FIRST_STYLE;
     d->sheet.page = style_of(d, 1);
     for (size_t i = 0; i < d->nodes.count; i++)
         style_of(d, (uint32_t)i);

@@ -12,34 +12,27 @@ enum {
 };
 
 /* Text beyond these bounds is doubtful. */
-#define MIN_LETTER 5.0f    /* pixels */
+#define MIN_LETTER 5.0f /* pixels */
 #define MAX_LETTER 300.0f
-#define MIN_OPACITY 0.3f
-#define MIN_LINES 0.4      /* height of a line, in lines of 16 pixels or of the letters' size */
-#define MAX_LINES 20
-#define MIN_DISTANCE 64    /* between colors: the sum of the differences of three channels of 0 to 255 */
-#define MAX_LENGTH 700.0   /* pixels of space beside a text: more may move the text out of the window */
-#define MIN_LENGTH (-4.0)
-#define MAX_OFFSET 20.0    /* pixels by which a box may be moved */
-#define MAX_LINE_WIDTH 50.0 /* pixels of a border: an outline may cover text */
-#define MIN_WIDTH 150.0    /* pixels of a box that clips its text */
+#define MIN_LINES 0.4f  /* height of a line, in lines of 16 pixels or of the letters' size */
+#define MAX_LINES 20.0f
+#define MIN_DISTANCE 64 /* between colors: the sum of the differences of three channels of 0 to 255 */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0, LINK = 0x0000EE, BUTTON = 0xEFEFEF, YELLOW = 0xFFFF00 };
 
-const struct style FIRST_STYLE = {.pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size = 16, .opacity = 1};
+const struct style FIRST_STYLE = {.pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size = 16, .lines = 1};
 const struct style DOUBTFUL_STYLE = {
-    .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .opacity = 1, .flags = MAY_HIDE, .is_doubtful = true};
+    .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .lines = 1, .flags = MAY_HIDE, .is_doubtful = true};
 
-/* A block of declarations. The last declaration of a property counts; see set_color for blocks with "!important". */
+/* A block of declarations. A color or a size that has two values in the block is not known. */
 struct effect {
     rgb color, background; /* or UNSET */
-    float size, opacity;   /* size: pixels, or less than 0: a multiple of the parent's size, or 0: unset */
+    float size, lines;     /* size: pixels, or less than 0: a multiple of the parent's size; 0: unset */
     uint32_t flags;
-    bool is_important; /* a declaration has "!important" */
     span text; /* a text that a declaration shows */
 };
 
-static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET, .opacity = 1};
+static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET};
 
 /* The kinds of selectors. */
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
@@ -179,12 +172,24 @@ static bool read_pixels(span value, double *pixels) {
 
 static bool begins_number(span word) { return is_digit(*word.at) || *word.at == '-' || *word.at == '+' || *word.at == '.'; }
 
-/* Returns whether a value has a length outside of these bounds, or one that is not understood. */
-static bool has_odd_length(span value, double least, double most) {
+/* Returns whether a value has a length outside of these bounds, or one that is not understood. blur: the number of the
+ * length that does not count, from 1 on, in each part of the value between commas; 0: all count. */
+static bool has_odd_length(span value, double least, double most, unsigned blur) {
+    unsigned n = 0;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         double pixels;
-        if (begins_number(word) && !(read_pixels(word, &pixels) && pixels >= least && pixels <= most))
+        if (starts_with(word, LITERAL("rgb"))) { /* a color, which may have blanks */
+            const uint8_t *end = find_byte(span_between(word.at, value.end), ')');
+            value.at = end ? end + 1 : value.end;
+            continue;
+        }
+        span length = strip_any(word, ",");
+        if (is_empty(length) || !begins_number(length)) {
+            if (find_byte(length, '('))
+                return true;
+        } else if (++n != blur && !(read_pixels(length, &pixels) && pixels >= least && pixels <= most))
             return true;
+        n = word.end[-1] == ',' ? 0 : n;
     }
     return false;
 }
@@ -284,32 +289,39 @@ static bool is_near(struct colors pair) {
 
 /* ---- Declarations ---- */
 
-/* The kinds of properties. Properties of one kind have values that are read alike. */
-enum property {
-    P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_OVERFLOW, P_HEIGHT, P_WIDTH,
-    P_SPACE, P_BORDER, P_LINE, P_WRAP, P_POSITION, P_OFFSET, P_TRANSFORM, P_SHADOW, P_ORDER, P_TEXT,
-    P_HARMLESS, N_PROPERTIES
-};
+/* The kinds of properties. Those before P_TABLE have values of their own. */
+enum { P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_TABLE };
 
-static const char *const PROPERTIES[N_PROPERTIES] = {
-    [P_COLOR] = "color", [P_BACKGROUND] = "background background-color", [P_PICTURE] = "background-image",
-    [P_SIZE] = "font-size", [P_FONT] = "font", [P_OPACITY] = "opacity", [P_DISPLAY] = "display",
-    [P_VISIBILITY] = "visibility", [P_OVERFLOW] = "overflow overflow-x overflow-y", [P_HEIGHT] = "height max-height",
-    [P_WIDTH] = "width max-width",
-    [P_SPACE] = "padding padding-top padding-bottom padding-left padding-right margin margin-top margin-bottom "
-                "margin-left margin-right text-indent letter-spacing word-spacing vertical-align",
-    [P_BORDER] = "border border-top border-bottom border-left border-right border-width border-top-width "
-                 "border-bottom-width border-left-width border-right-width outline outline-width text-decoration "
-                 "text-decoration-thickness",
-    [P_LINE] = "line-height", [P_WRAP] = "white-space", [P_POSITION] = "position",
-    [P_OFFSET] = "top right bottom left inset margin-inline margin-block margin-inline-start margin-inline-end "
-                 "margin-block-start margin-block-end",
-    [P_TRANSFORM] = "transform -webkit-transform -ms-transform translate scale rotate",
-    [P_SHADOW] = "box-shadow -webkit-box-shadow -moz-box-shadow",
-    [P_ORDER] = "flex-direction unicode-bidi", [P_TEXT] = "content quotes list-style list-style-type",
+/* Properties, separated by blanks, and their values that hide nothing: these words, and if there are bounds, all values
+ * whose lengths in pixels are within them. flags: what another value may do. */
+static const struct property {
+    const char *names, *harmless;
+    double least, most;
+    uint32_t flags;
+    unsigned blur; /* of has_odd_length */
+} PROPERTIES[] = {
+    [P_COLOR] = {"color"}, [P_BACKGROUND] = {"background background-color"}, [P_PICTURE] = {"background-image"},
+    [P_SIZE] = {"font-size"}, [P_FONT] = {"font"}, [P_LINE] = {"line-height"},
+    [P_TEXT] = {"content quotes list-style list-style-type"},
+    {"display", "block inline inline-block table inline-table table-cell table-row table-row-group table-caption list-item "
+                "flex inline-flex inherit initial", .flags = MAY_HIDE},
+    {"overflow overflow-x overflow-y", "visible inherit initial", .flags = CLIPS},
+    {"height max-height", "auto 100% none inherit initial", .flags = IS_SMALL},
+    {"width max-width", "", 150, 1e9, IS_SMALL},
+    {"white-space", "normal pre-wrap pre-line inherit initial", .flags = IS_SMALL},
+    {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
+     .flags = MOVES},
+    {"top right bottom left inset margin-inline margin-block margin-inline-start margin-inline-end margin-block-start "
+     "margin-block-end", "", -12, 12, MOVES},
+    {"padding padding-top padding-bottom padding-left padding-right margin margin-top margin-bottom margin-left "
+     "margin-right", "", -12, 700, MOVES},
+    {"text-indent letter-spacing word-spacing vertical-align", "", -4, 700, MAY_HIDE},
+    {"border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
+     "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
+    {"outline outline-width text-decoration text-decoration-thickness", "", 0, 12, MOVES},
+    {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
     /* The properties of ordinary mail that cannot hide text. */
-    [P_HARMLESS] =
-        "font-family font-weight font-style font-variant font-stretch text-align text-align-last "
+    {"font-family font-weight font-style font-variant font-stretch text-align text-align-last "
         "text-transform text-rendering text-justify text-shadow text-decoration-line text-decoration-color text-decoration-style "
         "text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
         "text-underline text-overflow min-width min-height float clear cursor direction "
@@ -324,49 +336,52 @@ static const char *const PROPERTIES[N_PROPERTIES] = {
         "align-items align-self align-content justify-content justify-items justify-self z-index flex flex-wrap "
         "flex-grow flex-shrink flex-basis order gap tab-size tab-interval transition transition-duration will-change "
         "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
-        "-moz-osx-font-smoothing -webkit-tap-highlight-color font-feature-settings font-variant-ligatures font-kerning",
+        "-moz-osx-font-smoothing -webkit-tap-highlight-color font-feature-settings font-variant-ligatures font-kerning", ""},
 };
 
+/* The properties that are in no table. */
+static const struct property OTHER = {
+    "", "none 1 auto normal inherit initial unset 100% visible row column embed isolate plaintext", .flags = MAY_HIDE};
+
 void style_begin(void) {
-    for (int property = 0; property < N_PROPERTIES; property++)
-        add_names(&property_table, PROPERTIES[property], (uint8_t)property, 0);
+    for (size_t property = 0; property < COUNT_OF(PROPERTIES); property++)
+        add_names(&property_table, PROPERTIES[property].names, (uint8_t)property, 0);
     for (size_t i = 0; i < COUNT_OF(COLORS); i++)
         add_names(&color_table, COLORS[i].name, (uint8_t)i, 0);
 }
 
-/* Sets a color of a block. If a declaration is important, an earlier one may be stronger than a later one. */
-static void set_color(const struct effect *effect, rgb *color, rgb value) {
-    *color = effect->is_important && *color != UNSET && *color != value ? UNKNOWN : value;
+static void set_color(rgb *color, rgb value) { *color = *color == UNSET || *color == value ? value : UNKNOWN; }
+
+/* Sets a size, or a height of lines, of a block. Too small and too large ones are alike. */
+static void set_number(float *number, double value, float most) {
+    float new_number = value == 0 || value > most ? .1f : (float)value;
+    *number = *number == 0 || *number == new_number ? new_number : .1f;
 }
 
 static void set_size(struct effect *effect, span value) {
-    double pixels = 0.1;
-    span tail = value;
-    float size = (float)pixels;
+    double size = 0;
+    span unit = value;
     if (is_one_of(value, "xx-small x-small small medium large x-large xx-large larger initial"))
         size = 10;
-    else if (IS("inherit") || IS("unset"))
+    else if (is_one_of(value, "inherit unset"))
         size = -1;
     else if (IS("smaller"))
-        size = -.83f;
-    else if (read_number(&tail, &pixels) && is_one_of(tail, "em %"))
-        size = -(float)(*tail.at == '%' ? pixels / 100 : pixels);
-    else if (read_pixels(value, &pixels) && !is_one_of(tail, "ex ch vw vh"))
-        size = (float)pixels;
-    bool may_differ = effect->is_important && effect->size != 0;
-    effect->size = may_differ || size == 0 || size > MAX_LETTER ? .1f : size;
+        size = -.83;
+    else if (read_number(&unit, &size) && is_one_of(unit, "em %"))
+        size = *unit.at == '%' ? -size / 100 : -size;
+    else if (!read_pixels(value, &size) || is_one_of(unit, "ex ch vw vh"))
+        size = 0;
+    set_number(&effect->size, size, MAX_LETTER);
 }
 
 static void set_line(struct effect *effect, span value) {
-    double number, lines = 0;
+    double lines = 0;
     span unit = value;
     if (is_one_of(value, "normal inherit initial"))
         lines = 1;
-    else if (read_number(&unit, &number))
-        lines = is_one_of(unit, "em") || is_empty(unit) ? number
-                : is_same(unit, LITERAL("%")) ? number / 100 : read_pixels(value, &number) ? number / 16 : 0;
-    bool is_low = !(lines >= MIN_LINES && lines <= MAX_LINES) || (effect->is_important && effect->flags & HAS_LOW_LINES);
-    effect->flags = (effect->flags & ~(uint32_t)(HAS_LOW_LINES | HAS_LINES)) | (is_low ? HAS_LOW_LINES : HAS_LINES);
+    else if (read_number(&unit, &lines) && !is_one_of(unit, "em") && !is_empty(unit))
+        lines = is_same(unit, LITERAL("%")) ? lines / 100 : read_pixels(value, &lines) ? lines / 16 : 0;
+    set_number(&effect->lines, lines, MAX_LINES);
 }
 
 /* Reads the size of letters and the height of lines in a value of the property font. */
@@ -382,20 +397,17 @@ static void set_font(struct effect *effect, span value) {
 }
 
 /* Adds a declaration, in lower case, to a block. */
-static void add_declaration(struct effect *effect, int property, span value) {
-    double number = 0;
-    span tail = value;
-    bool has_function = find_byte(value, '(') != NULL, may_hide = false;
-    switch (property) {
+static void add_declaration(struct effect *effect, int number, span value) {
+    const struct property *property = number < 0 ? &OTHER : &PROPERTIES[number];
+    switch (number) {
     case P_COLOR:
-        set_color(effect, &effect->color, read_color(value));
+        set_color(&effect->color, read_color(value));
         break;
     case P_BACKGROUND:
-        set_color(effect, &effect->background, read_background(value));
+        set_color(&effect->background, read_background(value));
         break;
     case P_PICTURE:
-        if (read_background(value) != CLEAR)
-            effect->background = UNKNOWN;
+        effect->background = read_background(value) == CLEAR ? effect->background : UNKNOWN;
         break;
     case P_SIZE:
         set_size(effect, value);
@@ -406,61 +418,16 @@ static void add_declaration(struct effect *effect, int property, span value) {
     case P_LINE:
         set_line(effect, value);
         break;
-    case P_OPACITY:
-        if (!read_number(&tail, &number) || !(is_empty(tail) || is_same(tail, LITERAL("%"))))
-            number = 0;
-        effect->opacity *= (float)(is_empty(tail) ? number : number / 100);
-        break;
-    case P_OVERFLOW:
-        effect->flags |= is_one_of(value, "visible inherit initial") ? 0 : CLIPS;
-        break;
-    case P_HEIGHT:
-        effect->flags |= is_one_of(value, "auto 100% none inherit initial") ? 0 : IS_SMALL;
-        break;
-    case P_WIDTH:
-        effect->flags |= has_function || has_odd_length(value, MIN_WIDTH, 1e9) ? IS_SMALL : 0;
-        break;
-    case P_WRAP:
-        effect->flags |= is_one_of(value, "nowrap pre") ? IS_SMALL : 0;
-        break;
-    case P_ORDER:
-        effect->flags |= is_one_of(value, "row column normal embed isolate plaintext initial inherit") ? 0 : MAY_HIDE;
-        break;
     case P_TEXT:
         effect->text = find_byte(value, '"') ? span_between(find_byte(value, '"'), value.end) : effect->text;
         break;
-    case P_DISPLAY:
-        may_hide = !is_one_of(value, "block inline inline-block table inline-table table-cell table-row table-row-group "
-                                     "table-caption list-item flex inline-flex inherit initial");
-        break;
-    case P_VISIBILITY:
-        may_hide = !is_one_of(value, "visible inherit initial");
-        break;
-    case P_POSITION:
-        effect->flags |= is_one_of(value, "static relative inherit initial") ? 0 : MOVES;
-        break;
-    case P_OFFSET:
-        effect->flags |= has_function || has_odd_length(value, -MAX_OFFSET, MAX_OFFSET) ? MOVES : 0;
-        break;
-    case P_TRANSFORM:
-        effect->flags |= IS("none") ? 0 : MOVES;
-        break;
-    case P_SPACE:
-        may_hide = has_function || has_odd_length(value, MIN_LENGTH, MAX_LENGTH);
-        effect->flags |= has_odd_length(value, -MAX_OFFSET, 1e9) ? MOVES : 0;
-        break;
-    case P_BORDER:
-        may_hide = has_odd_length(before_first(value, '('), 0, MAX_LINE_WIDTH);
-        break;
-    case P_SHADOW:
-        may_hide = find(value, LITERAL("inset")) != NULL;
-        break;
-    case P_HARMLESS:
-        break;
-    default:
-        may_hide = !is_one_of(value, "none 1 auto normal inherit initial unset 100%");
+    default: {
+        bool has_bounds = property->least < property->most;
+        bool is_harmless = is_one_of(value, property->harmless) ||
+                           (has_bounds && !has_odd_length(value, property->least, property->most, property->blur));
+        effect->flags |= is_harmless ? 0 : property->flags;
     }
-    effect->flags |= may_hide ? MAY_HIDE : 0;
+    }
 }
 
 /* Reads the declarations in a text in lower case that simplify returned. */
@@ -476,7 +443,6 @@ static struct effect read_effect(span text) {
         span value = span_between(colon + 1, end);
         const uint8_t *mark = find_byte(value, '!');
         value = strip(span_between(value.at, mark ? mark : value.end));
-        effect.is_important = effect.is_important || mark;
         if (!is_empty(value))
             add_declaration(&effect, number_of(&property_table, name), value);
     }
@@ -492,7 +458,7 @@ static struct rule **bucket_of(struct sheet *sheet, uint64_t hash) {
 }
 
 void sheet_begin(struct sheet *sheet, struct arena *arena) {
-    *sheet = (struct sheet){.arena = arena, .link = LINK, .steps_left = MAX_STEPS};
+    *sheet = (struct sheet){.arena = arena, .page = &FIRST_STYLE, .link = LINK, .steps_left = MAX_STEPS};
 }
 
 /* Reads "class=x]" or "id=x]", the rest of a selector of attributes. Returns a text that the class or the id contains;
@@ -572,8 +538,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body) {
     sheet->is_lost = sheet->is_lost || find_byte(body, '{'); /* a rule in a rule */
     if (!is_empty(effect.text))
         *LIST_ADD(sheet->arena, &sheet->texts) = effect.text;
-    if (effect.color == UNSET && effect.background == UNSET && !effect.size && effect.opacity >= 1 &&
-        !(effect.flags & (uint32_t)~HAS_LINES))
+    if (effect.color == UNSET && effect.background == UNSET && effect.size == 0 && effect.lines == 0 && !effect.flags)
         return;
     for (bool is_last = false; !is_last;) {
         if (sheet->n_rules++ == MAX_RULES) {
@@ -675,9 +640,11 @@ static void set_colors(struct style *style, const struct style *parent, rgb lett
 
 static float size_in(const struct style *parent, float size) { return size < 0 ? -size * parent->size : size; }
 
-/* Applies the rules that match by this key. own: the declarations of the element's style attribute. */
-static void apply_rules(struct sheet *sheet, struct style *style, const struct style *parent, const struct effect *own,
-                        enum key_kind kind, span key, uint64_t tag_hash, const struct attributes *attributes) {
+static float smaller(float a, float b) { return a < b ? a : b; }
+
+/* Applies the rules that match by this key. */
+static void apply_rules(struct sheet *sheet, struct style *style, const struct style *parent, enum key_kind kind, span key,
+                        uint64_t tag_hash, const struct attributes *attributes) {
     uint64_t hash = hash_of_key(kind, key);
     for (const struct rule *rule = *bucket_of(sheet, hash); rule && !sheet->is_lost; rule = rule->next) {
         sheet->is_lost = !--sheet->steps_left;
@@ -687,29 +654,23 @@ static void apply_rules(struct sheet *sheet, struct style *style, const struct s
             !find_any_case(value_of_attribute(attributes, A_ID), rule->part))
             continue;
         const struct effect *effect = rule->effect;
-        bool is_strong = effect->is_important; /* stronger than the style attribute */
-        set_colors(style, parent, is_strong || own->color == UNSET ? effect->color : UNSET,
-                   is_strong || own->background == UNSET ? effect->background : UNSET, false);
-        float size = size_in(parent, effect->size);
-        if (effect->size && (is_strong || !own->size) && size < style->size)
-            style->size = size;
-        if (parent->opacity * effect->opacity < style->opacity)
-            style->opacity = parent->opacity * effect->opacity;
-        style->flags |= effect->flags & (MAY_HIDE | CLIPS | IS_SMALL | MOVES);
-        style->flags |= is_strong || !(own->flags & HAS_LINES) ? effect->flags & HAS_LOW_LINES : 0;
+        set_colors(style, parent, effect->color, effect->background, false);
+        style->size = effect->size == 0 ? style->size : smaller(style->size, size_in(parent, effect->size));
+        style->lines = effect->lines == 0 ? style->lines : smaller(style->lines, effect->lines);
+        style->flags |= effect->flags;
     }
 }
 
-static void apply_all_rules(struct sheet *sheet, struct style *style, const struct style *parent, const struct effect *own,
-                            span name, const struct attributes *attributes) {
+static void apply_all_rules(struct sheet *sheet, struct style *style, const struct style *parent, span name,
+                            const struct attributes *attributes) {
     uint64_t tag_hash = hash_any_case(SECRET, name);
     span classes = value_of_attribute(attributes, A_CLASS);
-    apply_rules(sheet, style, parent, own, OF_ANY, (span){0}, tag_hash, attributes);
-    apply_rules(sheet, style, parent, own, OF_TAG, name, tag_hash, attributes);
+    apply_rules(sheet, style, parent, OF_ANY, (span){0}, tag_hash, attributes);
+    apply_rules(sheet, style, parent, OF_TAG, name, tag_hash, attributes);
     if (has(attributes, A_ID))
-        apply_rules(sheet, style, parent, own, OF_ID, strip(attributes->values[A_ID]), tag_hash, attributes);
+        apply_rules(sheet, style, parent, OF_ID, strip(attributes->values[A_ID]), tag_hash, attributes);
     for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes))
-        apply_rules(sheet, style, parent, own, OF_CLASS, class, tag_hash, attributes);
+        apply_rules(sheet, style, parent, OF_CLASS, class, tag_hash, attributes);
 }
 
 /* Returns whether an unknown tag may be one that browsers hide. They have no tag with another sign in its name, such as
@@ -778,20 +739,20 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     style.flags &= ~(uint32_t)(CLIPS | IS_SMALL);
     style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
-    struct effect own = *read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
-    set_colors(&style, parent, own.color, own.background, true);
-    style.size = own.size ? size_in(parent, own.size) : style.size;
-    style.opacity *= own.opacity;
-    style.flags = (style.flags & ~(own.flags & HAS_LINES ? (uint32_t)HAS_LOW_LINES : 0)) | (own.flags & ~(uint32_t)HAS_LINES);
+    const struct effect *own = read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
+    set_colors(&style, parent, own->color, own->background, true);
+    style.size = own->size == 0 ? style.size : size_in(parent, own->size);
+    style.lines = own->lines == 0 ? style.lines : own->lines;
+    style.flags |= own->flags;
     size_t n_pairs = style.n_pairs;
     if (sheet->n_rules)
-        apply_all_rules(sheet, &style, parent, &own, name, attributes);
+        apply_all_rules(sheet, &style, parent, name, attributes);
     if (style.n_pairs != n_pairs) /* again, because the colors of a rule may join another's */
-        apply_all_rules(sheet, &style, parent, &own, name, attributes);
+        apply_all_rules(sheet, &style, parent, name, attributes);
     sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
     bool is_cut_off = (style.flags & (CLIPS | IS_SMALL)) == (CLIPS | IS_SMALL);
     style.flags = (style.flags & ~(uint32_t)(CLIPS | IS_SMALL)) | (is_cut_off ? MAY_HIDE : 0);
-    style.is_doubtful = style.flags || !(style.size >= MIN_LETTER) || !(style.opacity >= MIN_OPACITY);
+    style.is_doubtful = style.flags || !(style.size >= MIN_LETTER) || !(style.lines >= MIN_LINES);
     for (size_t i = 0; i < style.n_pairs; i++)
         style.is_doubtful = style.is_doubtful || is_near(style.pairs[i]);
     return style;
@@ -802,7 +763,7 @@ const struct style *element_style(struct sheet *sheet, const struct style *paren
     static const struct attributes NONE;
     struct style style = make_style(sheet, parent, tag, name, attributes ? attributes : &NONE);
     bool is_same_style = style.flags == parent->flags && style.keys == parent->keys && style.size == parent->size &&
-                         style.opacity == parent->opacity && style.n_pairs == parent->n_pairs &&
+                         style.lines == parent->lines && style.n_pairs == parent->n_pairs &&
                          !memcmp(style.pairs, parent->pairs, style.n_pairs * sizeof *style.pairs);
     if (is_same_style)
         return parent;

@@ -6,8 +6,8 @@
  * - Everything else that may hide text also makes all text inside the element doubtful: a property that is not known to
  *   be harmless, a value that is not understood, an attribute, or the tag.
  * A box that is moved may cover other text or move it, so all text of its page is doubtful.
- * A rule of a sheet can make text doubtful, and never plain. So it does not matter which rule is stronger, and a
- * selector that is not understood counts as a match.
+ * A rule of a sheet can make text doubtful, and never plain, even if the element has its own style. So it does not matter
+ * which rule is stronger, and a selector that is not understood counts as a match.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ enum {
 enum { MAX_PAIRS = 6, MAX_KEYS = 64 };
 
 /* The flags of a style and of a block of declarations. A box that CLIPS and IS_SMALL may hide its text. */
-enum { MAY_HIDE = 1, HAS_LOW_LINES = 2, HAS_LINES = 4, CLIPS = 8, IS_SMALL = 16, MOVES = 32 };
+enum { MAY_HIDE = 1, CLIPS = 2, IS_SMALL = 4, MOVES = 8 };
 
 struct colors {
     rgb letters, background;
@@ -37,7 +37,7 @@ struct colors {
 struct style {
     struct colors pairs[MAX_PAIRS]; /* the colors that the text may have, by the rules that may apply */
     size_t n_pairs;
-    float size, opacity; /* size: of the letters, in pixels */
+    float size, lines; /* size: of the letters, in pixels; lines: height of a line, as MIN_LINES */
     uint64_t keys; /* bits of the sheet's keys: classes and ids of the element and its ancestors */
     uint32_t flags;
     bool is_doubtful;

@@ -308,6 +308,16 @@ static bool is_chosen(const struct choice *choice, size_t number, size_t n) {
             (n - choice->n_first) * choice->n_others < choice->max_others * (number - choice->n_first + 1));
 }
 
+/* Returns where a run of at least three single letters ends that have the same byte between them, as "v i a g r a"; at
+ * itself if no such run begins there. */
+static const uint8_t *end_of_spaced_word(span text, const uint8_t *at) {
+    const uint8_t *end = at;
+    while (end < text.end && KIND[*end] & LETTER && (end + 1 == text.end || !(KIND[end[1]] & (IN_WORD | CONTROL))) &&
+           (end == at || end[-1] == at[1]))
+        end += 2;
+    return end - at > 4 ? end - 1 : at;
+}
+
 /* Counts at most max_words words of a text. Returns the number of these words; a word of many pieces counts as
  * several words. The first max_joined words are joinable. A control character shows nothing, but may end a word. So a
  * word with controls is counted twice: once without the controls, and once as the words between the controls. */
@@ -335,6 +345,12 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             continue;
         }
         span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
+        if (is_new && at - begin == 1 && end_of_spaced_word(text, begin) > at) {
+            struct writer writer = writer_open(&scan->reader->arena, MAX_WORD);
+            for (at = end_of_spaced_word(text, begin); word.at < low.at + (at - text.at); word.at += 2)
+                put_byte(&writer, *word.at);
+            word = writer_close(&writer);
+        }
         if (kinds & CONTROL) {
             word = without_kind(scan->reader, word, CONTROL);
             kinds = kinds_of(word);

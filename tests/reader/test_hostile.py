@@ -25,9 +25,9 @@ SENTENCE = (
     "customer account suspended please verify password billing information immediately clicking button below mailbox "
     "permanently deleted within hours congratulations free gift card worth bitcoin bonus unsubscribe"
 ).split()
-# Of these it shows something else, or by means that are not followed: letters in another order by boxes, letters
-# between others that are moved out of the window, documents of Word, encrypted text.
-OTHERS = "ev_vis_row_reverse ev_vis_split_offscreen mime_docx mime_pgp_mime".split()
+# Of these it shows something else, or by means that are not followed: letters in another order by boxes, documents of
+# Word, encrypted text.
+OTHERS = "ev_vis_row_reverse mime_docx mime_pgp_mime".split()
 
 
 def seconds(raw: bytes) -> float:
