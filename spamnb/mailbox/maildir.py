@@ -230,7 +230,7 @@ def locate_folder(maildir: Path, name: str) -> Path:
         raise SpamnbError(f"{name!r} cannot be the name of a folder; write a name such as Junk")
     root = maildir.resolve()
     # If this Maildir is a folder of another Maildir, mail readers and mbsync do not see folders in it.
-    if (root / "maildirfolder").exists() or is_maildir(root.parent):
+    if is_maildir(root.parent):
         raise SpamnbError(
             f"{shown_path}: a folder of the Maildir {escape(str(root.parent))}; name that Maildir instead,"
             f" or write ../.{plain} for {name!r}"

@@ -282,6 +282,7 @@ def test_the_folder_of_spam_that_is_there_is_used(tmp_path: Path, model: Path, n
     box = maildir.make_folder(tmp_path / "Mail")
     there = maildir.make_folder(box / name)
     (box / "new" / "1").write_bytes(message("spam", 900))
+    (box / "maildirfolder").touch()  # Dovecot's delivery agent makes one in an inbox, too
     result = run("sort", "-m", model, box)
     assert result.exit_code == 0 and len(maildir.files(there / "new")) == 1 and not (box / ".Junk").exists()
     maildir.make_folder(box / ".Junk")
