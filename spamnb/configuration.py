@@ -5,19 +5,15 @@ url = "imaps://ann@mail.example.org"
 
 [people]                                # `spamnb.people` reads this table, and [users.NAME]
 allow = ["ann@example.org"]
-
-Two files of earlier versions are read, too: the content of accounts.toml as the table ``accounts``, and that of
-people.toml as the table ``people``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.shown_text import escape
@@ -31,12 +27,11 @@ Keys = tuple[str, ...]  # the names of a setting and of the tables around it
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """The content of a file; one of an earlier version has one ``table`` only, whose name is not in the file."""
+    """The content of the configuration file; empty if there is no file."""
 
     path: Path
-    text: str
-    content: dict[str, Any]
-    table: str = ""
+    text: str = ""
+    content: dict[str, Any] = field(default_factory=dict)
 
     def entries(self, *keys: str) -> dict[str, Any]:
         """Return the settings or tables in a table; none if the file does not have the table."""
@@ -64,7 +59,6 @@ class Document:
     def error(self, keys: Keys, problem: str, value: str = "") -> SpamnbError:
         """Return an error of a setting, and of one ``value`` in its list, with the line in the file."""
         shown = ".".join(map(_quote_key, keys)) + (f": {escape(value[:_MAX_VALUE])!r}" if value else "")
-        keys = keys[1:] if self.table else keys
         line = self._find_line(keys, value) or self._find_line(keys[:-1])  # a setting that is missing has no line
         return SpamnbError(f"{escape(str(self.path))}{f':{line}' if line else ''}: {shown}: {problem}")
 
@@ -85,50 +79,32 @@ class Document:
         return number_of_setting
 
 
-class _File(NamedTuple):
-    path: Path
-    table: str = ""  # of a file of an earlier version
-    variable: str = ""  # the environment variable that names the file, if one does
+_NO_FILE = Document(Path())
 
 
 def configuration_path() -> Path:
     """Return the path of the configuration file: SPAMNB_CONFIG, or config.toml in the user's configuration folder."""
-    return Path(os.environ.get("SPAMNB_CONFIG") or _folder() / "config.toml")
+    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return Path(os.environ.get("SPAMNB_CONFIG") or Path(folder, "spamnb", "config.toml"))
 
 
-def _folder() -> Path:
-    return Path(os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config"), "spamnb")
+def read_document() -> Document:
+    """Return the content of the configuration file. Raise SpamnbError for a file with a mistake.
 
-
-def _files() -> Iterator[_File]:
-    """Yield the files of an earlier version, which a configuration file with a name of its own replaces, and this."""
-    named = os.environ.get("SPAMNB_CONFIG", "")
-    for table in () if named else ("accounts", "people"):
-        variable = f"SPAMNB_{table.upper()}"
-        is_named = os.environ.get(variable)
-        yield _File(Path(is_named or _folder() / f"{table}.toml"), table, variable * bool(is_named))
-    yield _File(configuration_path(), variable="SPAMNB_CONFIG" * bool(named))
-
-
-def read_documents() -> tuple[Document, ...]:
-    """Return the content of each file that exists. Raise SpamnbError for a file with a mistake.
-
-    A file is read again only after it was written or its mode was changed, so an unchanged file is the same object.
+    The file is read again only after it was written or its mode was changed, so an unchanged file is the same object.
     """
-    documents = []
-    for path, table, variable in _files():
-        try:
-            status = path.stat()
-        except OSError as error:  # there is no file, or a service has no permission to enter the home folder
-            if variable:
-                raise SpamnbError(f"{escape(str(path))}: cannot be read: {reason(error)}") from None
-            continue
-        documents.append(_read(path, table, status.st_ctime_ns, status.st_size))
-    return tuple(documents)
+    path = configuration_path()
+    try:
+        status = path.stat()
+    except OSError as error:  # there is no file, or a service has no permission to enter the home folder
+        if os.environ.get("SPAMNB_CONFIG"):
+            raise SpamnbError(f"{escape(str(path))}: cannot be read: {reason(error)}") from None
+        return _NO_FILE
+    return _read(path, status.st_ctime_ns, status.st_size)
 
 
-@lru_cache(3)
-def _read(path: Path, table: str, _time: int, _size: int) -> Document:
+@lru_cache(1)
+def _read(path: Path, _time: int, _size: int) -> Document:
     import tomllib  # importing tomllib takes 3 ms, and few commands need it
 
     shown_path = escape(str(path))
@@ -140,24 +116,17 @@ def _read(path: Path, table: str, _time: int, _size: int) -> Document:
         raise SpamnbError(f"{shown_path}: cannot be read: {reason(error)}") from None
     if len(text) > MAX_BYTES:
         raise SpamnbError(f"{shown_path}: has more than {MAX_BYTES >> 20} MiB")
-    if table != "people" and (status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0)):
+    if status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0):
         problem = "other users can write this file, which contains commands that spamnb runs"
         raise SpamnbError(f"{shown_path}: {problem}; run 'chmod 600 {shown_path}'")
     try:
         content = tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise SpamnbError(f"{shown_path}: not TOML: {escape(str(error)[:200])}") from None
-    document = Document(path, text.decode(), {table: content} if table else content, table)
+    document = Document(path, text.decode(), content)
     if unknown := document.content.keys() - set(TABLES):
         raise document.error((min(unknown),), f"unknown; the tables are {', '.join(f'[{name}]' for name in TABLES)}")
     return document
-
-
-def describe_old_files() -> str:
-    """Return a line that says where the content of files of an earlier version belongs; "" if there are none."""
-    old = [(escape(str(file.path)), file.table) for file in _files() if file.table and file.path.is_file()]
-    moves = [f"{path} to [{table}{'.NAME' if table == 'accounts' else ''}]" for path, table in old]
-    return f"still read, but move the content of {' and of '.join(moves)} in {configuration_path()}" if moves else ""
 
 
 def replace_text(text: str) -> None:
@@ -177,11 +146,6 @@ def replace_text(text: str) -> None:
     except OSError as error:
         new_file.unlink(missing_ok=True)
         raise SpamnbError(f"{escape(str(path))}: cannot be written: {reason(error)}") from None
-
-
-def read_text() -> str:
-    """Return the text of the configuration file; "" if there is none."""
-    return next((document.text for document in read_documents() if not document.table), "")
 
 
 def quote_toml(text: str) -> str:

@@ -90,8 +90,6 @@ def _print_errors() -> Iterator[None]:
     except SpamnbError as error:
         raise click.ClickException(in_options(error)) from None
     except click.NoSuchOption as error:
-        if error.option_name == "--journal":  # the former name
-            raise click.NoSuchOption(error.option_name, possibilities=["--ledger"], ctx=error.ctx) from None
         del (error.possibilities or [])[1:]  # the others are less similar
         raise
     except KeyboardInterrupt as interrupt:

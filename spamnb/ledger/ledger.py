@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from spamnb.reader.read_message import ReadMessage
 
 APPLICATION_ID = 0x736E626C  # "snbl"
-JOURNAL_ID = 0x736E626A  # "snbj", of a file that earlier versions wrote with --journal
 VERSION = 2
 DAYS = 60  # days after which verdicts are deleted, because people look for a message for some weeks
 YEAR = 365  # days after which corrections, and digests of mail that was classified, are deleted
@@ -219,9 +218,6 @@ class Ledger(Database):
         application = self.execute("PRAGMA application_id").fetchone()[0]
         version = self.execute("PRAGMA user_version").fetchone()[0]
         statements = {sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()}
-        if application == JOURNAL_ID:
-            problem = "a journal of an older spamnb, whose corrections are in the model; use another file"
-            raise SpamnbError(f"{self.path}: {problem}")
         if application == APPLICATION_ID and version != VERSION:
             raise SpamnbError(f"{self.path}: a ledger of another version of spamnb; remove it to begin a new one")
         if (application == 0 and statements) or application not in (0, APPLICATION_ID):

@@ -20,7 +20,6 @@ from spamnb.errors import SpamnbError
 from spamnb.ledger.entries import INBOX, JUNK, MAX_PLACE, NOWHERE, OTHER, LedgerEntry, Place
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox.interface import NO_VERDICT, FolderState, Mailbox, Move
-from spamnb.mailbox.old_record import remove_old, take_over
 from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
 from spamnb.shown_text import escape
@@ -59,16 +58,10 @@ class MailboxRecord:
         self._may_have_moves = True  # whether a message may be on another side than before
         self._ledger_path = os.fsencode(os.path.abspath(ledger.file))
         address = sql_text(mailbox.address)
-        old, was_read = mailbox.lock_path.with_suffix(".sqlite"), False
-        select = "SELECT number FROM mailboxes WHERE address = ?"
         with ledger.writing():
-            if ledger.execute(select, (address,)).fetchone() is None:
-                ledger.execute("INSERT INTO mailboxes (address) VALUES (?)", (address,))
-                (number,) = ledger.execute(select, (address,)).fetchone()
-                was_read = take_over(ledger, number, old, report)
+            ledger.execute("INSERT OR IGNORE INTO mailboxes (address) VALUES (?)", (address,))
+            select = "SELECT number FROM mailboxes WHERE address = ?"
             (self._number,) = ledger.execute(select, (address,)).fetchone()
-        if was_read and not dry_run:
-            remove_old(old)
 
     @contextmanager
     def lock(self, timeout: float = LOCK_SECONDS) -> Iterator[dict[Move, MailboxMessage]]:
