@@ -37,16 +37,18 @@ NEIGHBOURS: dict[str, set[str]] = {
         "address_books": "store",
         "people": "address_books configuration model reader",
         "mail_result": "filter model people reader",
+        "user_models": "filter store",
         "ledger": "filter model reader store",
         "engines": "filter model reader sources",
         "evaluation": "engines filter model reader sources training",
         "report": "estimators evaluation model reader",
-        "api": "engines estimators evaluation filter model people reader report sources store training",
-        "serve": "filter ledger mail_result model reader store",
         "mailbox": "filter ledger mail_result model people reader sources store",
-        "review": "api filter ledger mail_result mailbox model reader serve sources store",
+        "api": "engines estimators evaluation filter ledger mail_result mailbox model people reader report sources"
+        " store training user_models",
+        "serve": "filter ledger mail_result model reader store user_models",
+        "review": "api filter ledger mailbox model reader serve sources user_models",
         "cli": "api configuration engines evaluation filter ledger mail_result mailbox model people reader report"
-        " review serve sources store training",
+        " review serve sources store training user_models",
     }.items()
 }
 ENTRANCES = {"__init__", "__main__"}  # they re-export

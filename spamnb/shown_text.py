@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 MAX_SHOWN = 1_000  # characters; terminals have fewer columns
 MAX_MARKS = 3  # combining marks on one letter; no script needs more, and more of them cover the lines above
+HALF_YEAR = 183 * 86_400  # seconds; a date that is further away is shown with its year
 
 
 def escape(text: str) -> str:
@@ -68,3 +70,15 @@ def escape_json(value: Any) -> str:
 
     line = json.dumps(value, ensure_ascii=False)
     return line if line.isprintable() else json.dumps(value)
+
+
+def format_time(at: float) -> str:
+    """Return a time to the minute if it is within half a year, or else the date.
+
+    >>> format_time(1_030_016_183), format_time(1 << 62)
+    ('22 Aug 2002', 'no time')
+    """
+    try:
+        return time.strftime("%a %d %b %H:%M" if abs(time.time() - at) < HALF_YEAR else "%d %b %Y", time.localtime(at))
+    except (OverflowError, ValueError, OSError):  # a sender can write an impossible time
+        return "no time"

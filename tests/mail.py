@@ -4,7 +4,8 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from spamnb.api.teaching import Teacher
 from spamnb.engines.counting import count_parallel
 from spamnb.filter import Classifier
 from spamnb.ledger.entries import INBOX, NOWHERE, Place, make_entry
-from spamnb.ledger.ledger import Ledger
+from spamnb.ledger.ledger import Batch, Ledger
 from spamnb.mail_result import classify_mail
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES
 from spamnb.model.training_set import TrainingSet
@@ -26,6 +28,7 @@ from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, estimate, fit, prepare, write_model
+from spamnb.user_models import Models
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
 HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()
@@ -197,6 +200,13 @@ def write_ledger(
             read = classifier.read(raw)
             entry = make_entry(read, classify_mail(classifier, read), classifier, user=user)
             ledger.put([entry.with_place(inbox)._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
+
+
+@contextmanager
+def open_teacher(model: Path, ledger: Ledger) -> Iterator[Teacher]:
+    """Return a teacher of a model, as a request of ``review`` has one."""
+    with Models(model, None, writable=True) as models, Teacher(models, ledger, Batch.begin("review", model)) as teacher:
+        yield teacher
 
 
 def count_verdicts(ledger: Ledger) -> int:

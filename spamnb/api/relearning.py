@@ -103,7 +103,7 @@ class Relearning:
                     classifier.forget(stored.label, decompress(stored.message))
 
 
-def relearn(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
+def retrain_on_lessons(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
     """Replace a model that adds to a shared model by a new model of its lessons, and return their number.
 
     Raise SpamnbError if there are lessons that the model does not keep, unless ``incomplete``.

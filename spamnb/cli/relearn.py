@@ -18,29 +18,24 @@ def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
 
     'train --force' and 'upgrade' learn the lessons again that the old model keeps. Use 'relearn' if that model is lost,
     or if it keeps no lessons. A message is read from its mailbox. If it is gone, its tokens in the ledger are
-    learned, which are kept for 60 days. A message that the model has learned is not learned again.
+    learned, which are kept for 60 days. A message that the model has learned is not learned again. 'undo' takes all of
+    this back.
 
     \b
     Example:
       spamnb relearn
     """
-    from spamnb.errors import SpamnbError
-    from spamnb.filter import Classifier
-    from spamnb.ledger.ledger import Ledger
-    from spamnb.review.teaching import Teacher
+    from spamnb.api.teaching import Teacher, check_users
+    from spamnb.ledger.ledger import Batch, Ledger
     from spamnb.shown_text import pluralize
+    from spamnb.user_models import Models
 
-    with Classifier.open(model) as classifier:
-        classifier.check_spam()
-    with Ledger.open(ledger, make=False) as open_ledger:
-        corrections = open_ledger.corrections()
-        if models is None and any(correction.user for correction in corrections):
-            raise SpamnbError(f"{ledger}: has corrections of users; --models names the folder of their models")
-        teacher = Teacher(model, models)
-        try:
-            outcome = teacher.relearn(open_ledger)
-        finally:
-            teacher.close()
-    for problem in outcome.problems:
+    with Ledger.open(ledger, make=False) as open_ledger, Models(model, models, writable=True) as open_models:
+        open_models.for_classifying("").check_spam()
+        corrections = open_ledger.corrections(last=True)
+        check_users(corrections, models)
+        with Teacher(open_models, open_ledger, Batch.begin("relearn", model)) as teacher:
+            teacher.relearn(corrections)
+    for problem in teacher.problems:
         tell(problem)
-    click.echo(f"learned {outcome.n_changed:,} of {pluralize(len(corrections), 'correction')}")
+    click.echo(f"learned {teacher.n_changed:,} of {pluralize(len(corrections), 'correction')}")

@@ -42,17 +42,18 @@ def review_command(model: Path, ledger: Path, port: int, models: Path | None) ->
         from spamnb.review.pages import preload_informative_words
     except ImportError as error:
         raise click.ClickException(f"'review' needs {error.name}: pip install starlette uvicorn") from None
-    from spamnb.filter import Classifier
     from spamnb.ledger.ledger import Ledger
-    from spamnb.review.teaching import Teacher
     from spamnb.serve.service import listen_tcp
+    from spamnb.user_models import Models
 
-    with Classifier.open(model) as classifier:
-        classifier.check_spam()
     Ledger.open(ledger, make=False).close()
+    open_models = Models(model, models, writable=True)
+    open_models.for_classifying("").check_spam()
     key = secrets.token_urlsafe(32)
-    teacher = Teacher(model, models)
-    app = Review(ledger, teacher, key).app()
+    review = Review(ledger, open_models, key)
+    for problem in review.finish_last_request():
+        tell(problem)
+    app = review.app()
     sockets = listen_tcp("127.0.0.1", port)
     url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/{key}/"
     tell(f"{url} shows {ledger}; Ctrl-C ends it")
@@ -68,4 +69,4 @@ def review_command(model: Path, ledger: Path, port: int, models: Path | None) ->
     Thread(target=preload_informative_words, args=(model,), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn closes its connections, and then raises the signal again
         uvicorn.Server(config).run(sockets=sockets)
-    teacher.close()
+    open_models.close()

@@ -83,8 +83,8 @@ def serve_command(
     from spamnb.serve.conversations import Conversations
     from spamnb.serve.http_wire import RSPAMD_ROUTES, HttpWire
     from spamnb.serve.spamd_wire import SpamdWire
-    from spamnb.serve.users import Models
     from spamnb.serve.workers import Workers
+    from spamnb.user_models import Models
 
     http_path = Path(http) if http is not None and not http.isdecimal() else None
     if path is None and http_path is None and is_on_command_line("socket_mode"):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @own_ledger_option
 @models_option
 def undo_command(model: Path, ledger: Path, models: Path | None) -> None:
-    """Take back what the last 'sort', 'learn', 'watch' or click in 'review' did, or a training that replaced the model.
+    """Take back the last 'sort', 'learn', 'watch', 'relearn', click in 'review', or training that replaced the model.
 
     Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten.
     Mail that you moved yourself stays. A model that was replaced comes back, and 'undo' again undoes this. Each call
@@ -45,18 +45,17 @@ def undo_command(model: Path, ledger: Path, models: Path | None) -> None:
 
 def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
     """Move mail back, forget what was learned, and print both numbers. Exit with status 1 if something failed."""
+    from spamnb.api.teaching import Teacher, check_users
     from spamnb.errors import SpamnbError, in_options
     from spamnb.ledger.entries import INBOX
-    from spamnb.review.mailboxes import OpenMailboxes
-    from spamnb.review.pages import format_time
-    from spamnb.review.teaching import Teacher
-    from spamnb.shown_text import escape, pluralize
+    from spamnb.mailbox.places import OpenMailboxes
+    from spamnb.shown_text import escape, format_time, pluralize
     from spamnb.sources.imap_connection import Unreachable
+    from spamnb.user_models import Models
 
     corrections = ledger.corrections(batch=batch.batch)
-    if models is None and any(correction.user for correction in corrections):
-        raise SpamnbError("the last command taught models of users; --models names their folder")
-    n_moved, problems = 0, list[str]()
+    check_users(corrections, models)
+    n_moved, n_forgotten, problems = 0, 0, list[str]()
     with OpenMailboxes(ledger) as mailboxes:
         for entry in ledger.find_all(batch=batch.batch):
             try:
@@ -65,14 +64,11 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
                 raise
             except SpamnbError as error:
                 problems.append(in_options(error))
-    n_forgotten = 0
     if corrections:
-        teacher = Teacher(Path(batch.model), models)
-        try:
-            outcome = teacher.undo(ledger, corrections)
-        finally:
-            teacher.close()
-        n_forgotten, problems = outcome.n_changed, [*problems, *outcome.problems]
+        path = Path(batch.model)
+        with Models(path, models, writable=True) as open_models, Teacher(open_models, ledger, batch) as teacher:
+            teacher.undo(corrections)
+        n_forgotten, problems = teacher.n_changed, [*problems, *teacher.problems]
     ledger.delete("batches", batch=batch.batch)
     for problem in problems:
         tell(problem)

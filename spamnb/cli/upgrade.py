@@ -63,7 +63,7 @@ def upgrade_command(
 def _upgrade_users(folder: Path, incomplete: bool) -> None:
     """Upgrade the model of each user in a folder. Exit with status 1 at the end if an upgrade failed."""
     from spamnb.errors import SpamnbError
-    from spamnb.serve.users import SUFFIX
+    from spamnb.user_models import SUFFIX
 
     n_failed = 0
     for path in sorted(folder.glob(f"*{SUFFIX}")):
@@ -79,7 +79,7 @@ def _upgrade_users(folder: Path, incomplete: bool) -> None:
 def _upgrade_model(
     sources: tuple[str, ...], model: Path, incomplete: bool, workers: int | None, read_options: dict[str, Any]
 ) -> None:
-    from spamnb.api.relearning import relearn
+    from spamnb.api.relearning import retrain_on_lessons
     from spamnb.api.train import Training
     from spamnb.errors import SpamnbError, reason
     from spamnb.model.model import STARTER
@@ -102,7 +102,7 @@ def _upgrade_model(
         is_stale = True
     if shared_path is not None and "trained_from" not in meta:
         if is_stale:
-            count = relearn(model, incomplete, lambda name, error: tell(f"{name}: {reason(error)}"))
+            count = retrain_on_lessons(model, incomplete, lambda name, error: tell(f"{name}: {reason(error)}"))
             click.echo(f"{model}: trained again on {pluralize(count, 'lesson')} that it keeps")
         else:
             _tell_nothing(model, is_rewritten, "it has the same tokens as the model to which it adds")

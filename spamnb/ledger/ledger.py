@@ -99,11 +99,15 @@ ORDERS = {
 }
 
 
+class NotInLedger(SpamnbError):
+    """The ledger does not have a verdict, perhaps because it was too old."""
+
+
 class Correction(NamedTuple):
     """The label that a person gave to one message.
 
     - ``label``: the class; ``spam``: whether this is the class of spam
-    - ``source``: "page", "move" or "client"
+    - ``source``: "page", "move", "command" or "client"
     - ``verdict``: the verdict of the filter; if it is empty, the ledger looks it up
     - ``before``: the class that had learned the message before, or empty
     - ``batch``: an identifier that all messages of one request share
@@ -290,10 +294,12 @@ class Ledger(Database):
             gone = "NOT EXISTS (SELECT 1 FROM locations AS l WHERE (l.mailbox, l.identity) = (s.mailbox, s.identity))"
             self.execute(f"DELETE FROM sides AS s WHERE at < ? AND {gone}", year_ago)  # noqa: S608 (our own words)
 
-    def last_batch(self) -> Batch | None:
-        """Return the newest batch."""
+    def last_batch(self, **columns: Any) -> Batch | None:
+        """Return the newest batch with these values, such as its ``command``."""
+        where = " AND ".join(["1", *(f"{name} = ?" for name in columns)])
+        select = f"SELECT batch, command, model, at FROM batches WHERE {where} ORDER BY number DESC LIMIT 1"  # noqa: S608
         with self.reading():
-            rows = self.execute("SELECT batch, command, model, at FROM batches ORDER BY number DESC LIMIT 1")
+            rows = self.execute(select, (*columns.values(),))
             checked = checked_rows("batches", rows, batch=str, command=str, model=str, at=_is_number)
         return next((Batch(*row) for row in checked), None)
 
@@ -328,8 +334,14 @@ class Ledger(Database):
         page = f"SELECT v.position FROM {_CORRECTED} {clauses}"  # noqa: S608 (no text of mail)
         return self._verdicts(f"WHERE v.position IN ({page}) ORDER BY {ORDERS[order]}", values)
 
+    def verdict(self, position: int) -> LedgerEntry:
+        """Return the verdict at a position. Raise NotInLedger if there is none."""
+        if entry := self.find(position=position):
+            return entry
+        raise NotInLedger(f"message {position} is not in the ledger, which keeps verdicts for {DAYS} days")
+
     def find(self, **columns: Any) -> LedgerEntry | None:
-        """Return the last verdict with these values, such as its ``position``, or ``digest`` and ``user``."""
+        """Return the last verdict with these values, such as ``digest`` and ``user``."""
         return next(iter(self.find_all(**columns)), None)
 
     def find_all(self, **columns: Any) -> list[LedgerEntry]:
@@ -347,10 +359,10 @@ class Ledger(Database):
             rows = self.execute(f"SELECT {columns} FROM {_CORRECTED} {clauses}", values)  # noqa: S608 (no text of mail)
             return [LedgerEntry._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
 
-    def users(self) -> list[str]:
-        """Return the names of all users who have mail in the ledger."""
+    def users(self, limit: int) -> list[str]:
+        """Return the first names of users who have mail in the ledger."""
         with self.reading():
-            rows = self.execute("SELECT DISTINCT user FROM verdicts WHERE user != '' ORDER BY user")
+            rows = self.execute("SELECT DISTINCT user FROM verdicts WHERE user != '' ORDER BY user LIMIT ?", (limit,))
             return [user for (user,) in checked_rows("verdicts", rows, user=str)]
 
     def tokens(self, position: int) -> bytes:
@@ -359,12 +371,16 @@ class Ledger(Database):
             rows = self.execute("SELECT tokens FROM tokens WHERE position = ?", (position,))
             return next((tokens for (tokens,) in checked_rows("tokens", rows, tokens=bytes)), b"")
 
-    def corrections(self, **columns: Any) -> list[Correction]:
-        """Return the corrections with these values, such as their ``batch``, the newest first."""
-        where = " AND ".join(["1", *(f"{name} = ?" for name in columns)])
-        statement = f"SELECT {', '.join(Correction._fields)} FROM corrections WHERE {where} ORDER BY number DESC"  # noqa: S608
+    def corrections(self, *, last: bool = False, **columns: Any) -> list[Correction]:
+        """Return the corrections with these values, such as their ``batch``, the newest first.
+
+        With ``last`` only the last correction of each message is returned.
+        """
+        conditions = [f"number = ({_LAST.format('c')})" if last else "1", *(f"{name} = ?" for name in columns)]
+        clauses = f"WHERE {' AND '.join(conditions)} ORDER BY number DESC"
         with self.reading():
-            rows = self.execute(statement, (*columns.values(),))
+            select = f"SELECT {', '.join(Correction._fields)} FROM corrections AS c {clauses}"  # noqa: S608 (our names)
+            rows = self.execute(select, (*columns.values(),))
             fits: dict[str, ColumnCheck] = dict.fromkeys(Correction._fields, str)
             fits |= {"digest": is_digest, "spam": int, "at": _is_number}
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **fits)]
@@ -394,14 +410,17 @@ class Ledger(Database):
         return Statistics([Day(name, *counts.get(day, [0] * 4)) for day, name in names.items()], *n_errors)
 
 
-def learn_correction(ledger: Ledger, model: Classifier, correction: Correction, message: bytes | ReadMessage) -> bool:
-    """Write a correction, learn its message, and return whether the model changed.
+def learn_correction(
+    ledger: Ledger, model: Classifier, batch: Batch, correction: Correction, message: bytes | ReadMessage
+) -> bool:
+    """Write a correction and its batch, learn its message, and return whether the model changed.
 
-    The correction is written first, because after a kill in between `undo` finds it, and `relearn` learns it.
+    The correction is written first, because after a kill in between the next scan of ``watch`` or the next start of
+    ``review`` learns the message, and so does `relearn`.
     """
-    ledger.put([correction])
+    ledger.put([batch, correction])
     try:
-        return model.learn(correction.label, message)
+        return model.learn(correction.label, message, taught_at=correction.at or None)
     except BaseException:
         ledger.delete("corrections", digest=correction.digest, user=correction.user, batch=correction.batch)
         raise

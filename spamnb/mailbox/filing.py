@@ -186,10 +186,9 @@ class Filing:
                 try:
                     before = self.classifier.learned(moved.raw) or ""
                     if is_changed := before != label:
-                        correction = Correction(digest(moved.raw), label, moved.is_spam, "move", before=before)
-                        self.record.ledger.put([self.batch])
-                        correction = correction._replace(batch=self.batch.batch)
-                        learn_correction(self.record.ledger, self.classifier, correction, moved.raw)
+                        ledger, batch, key = self.record.ledger, self.batch, digest(moved.raw)
+                        correction = Correction(key, label, moved.is_spam, "move", before=before, batch=batch.batch)
+                        learn_correction(ledger, self.classifier, batch, correction, moved.raw)
                 except SpamnbError as error:  # mostly because the model is locked; the next scan finds the move again
                     yield LearnResult(moved, label, False, error)
                     continue

@@ -2,6 +2,4 @@
 
 app        answer the requests that have the key
 pages      make pages from the ledger and the models, with all text escaped
-teaching   teach messages, and undo corrections
-mailboxes  read and move messages in their mailboxes
 """

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl
 
@@ -19,17 +22,18 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from spamnb.api.teaching import Teacher
 from spamnb.api.words import word_of
 from spamnb.errors import SpamnbError, in_options
 from spamnb.filter import Classifier
 from spamnb.ledger.entries import INBOX, JUNK
-from spamnb.ledger.ledger import Ledger
+from spamnb.ledger.ledger import Batch, Ledger, NotInLedger
+from spamnb.mailbox.places import OpenMailboxes
 from spamnb.model.decision import Loss
 from spamnb.review import pages
-from spamnb.review.mailboxes import OpenMailboxes
-from spamnb.review.teaching import Outcome, Teacher, describe_missing
 from spamnb.serve.http_wire import LOCAL_HOSTS
 from spamnb.shown_text import pluralize, to_printable
+from spamnb.user_models import Models
 
 MAX_BODY = 65_536  # bytes of a form; a page has 50 check boxes of about 20 bytes
 MAX_FIELDS = 300  # fields of a form; a page has 50 check boxes and a few buttons
@@ -58,13 +62,16 @@ class BadRequest(Exception):
 class Review:
     """The pages of a ledger and of the models that learn.
 
+    The models stay open, because closing an SQLite file takes longer than learning a message.
+
     The path of each page begins with ``key``, which only the user knows. The key is not in a cookie, because browsers
     send a cookie to all ports of this machine, and a program of another user can listen on one of them.
     """
 
     ledger: Path
-    teacher: Teacher
+    models: Models
     key: str
+    _lock: Lock = field(default_factory=Lock)  # only one request at a time changes models
 
     def app(self) -> Starlette:
         """Return the application for an ASGI server."""
@@ -83,6 +90,16 @@ class Review:
         policy = Middleware(BaseHTTPMiddleware, dispatch=_with_policy)
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS], www_redirect=False)
         return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy, hosts])
+
+    def finish_last_request(self) -> list[str]:
+        """Learn the corrections of the last request that a killed process did not learn, and return the problems."""
+        with Ledger.open(self.ledger) as ledger:
+            batch = ledger.last_batch(command="review", model=os.path.abspath(self.models.path))
+            if batch is None:
+                return []
+            with Teacher(self.models, ledger, batch) as teacher:
+                teacher.relearn(ledger.corrections(last=True, batch=batch.batch))
+        return teacher.problems
 
     def _check(self, request: Request) -> None:
         if not self._has_key(request):
@@ -128,7 +145,8 @@ class Review:
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        refusal = error if isinstance(error, BadRequest) else BadRequest(409, in_options(error))
+        status = 404 if isinstance(error, NotInLedger) else 409
+        refusal = error if isinstance(error, BadRequest) else BadRequest(status, in_options(error))
         line = to_printable(str(refusal), 500)
         return self._render(request, "refusal.html", refusal.status, line=line, heading=refusal.heading)
 
@@ -136,32 +154,30 @@ class Review:
         query = request.query_params
         with Ledger.open(self.ledger) as ledger:
             values = pages.list_values(ledger, pages.ListQuery.of(query), query.get("done", ""))
-        values["undone"] = query.get("undone", "") if _is_position(query.get("undone", "")) else ""
+        values["undone"] = query.get("undone", "")[:9]
         return self._render(request, "list.html", threshold=self._threshold(), **values)
 
     def _message(self, request: Request) -> Response:
         position = request.path_params["position"]
         with Ledger.open(self.ledger) as ledger, OpenMailboxes(ledger) as mailboxes:
-            entry = ledger.find(position=int(position)) if _is_position(position) else None
-            if entry is None:
-                raise BadRequest(404, describe_missing(position[:20]))
+            entry = ledger.verdict(_to_position(position))
             values = pages.message_values(ledger, entry, mailboxes.read(entry))
         values["list_query"] = pages.ListQuery.of(request.query_params)
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 
     def _threshold(self) -> float:
         """Return the probability above which mail is called spam."""
-        with Classifier.open(self.teacher.shared) as model:
+        with Classifier.open(self.models.path) as model:
             return Loss.of(model.settings).threshold
 
     def _words(self, request: Request) -> Response:
         word = request.query_params.get("word", "")[: pages.MAX_TYPED].strip()
-        with Classifier.open(self.teacher.shared) as model:
+        with Classifier.open(self.models.path) as model:
             report, top_words = word_of(model.store, word), [] if word else pages.informative_words(model)
         return self._render(request, "words.html", word=word, report=report, top_words=top_words)
 
     def _statistics(self, request: Request) -> Response:
-        with Ledger.open(self.ledger) as ledger, Classifier.open(self.teacher.shared) as model:
+        with Ledger.open(self.ledger) as ledger, Classifier.open(self.models.path) as model:
             values = pages.statistics_values(ledger, model, request.query_params.get("user", "")[: pages.MAX_TYPED])
         return self._render(request, "statistics.html", **values)
 
@@ -175,40 +191,45 @@ class Review:
             )
         if not texts:
             raise BadRequest(400, "No message is ticked. Go back and tick at least one.")
-        if not all(map(_is_position, texts)):
-            raise BadRequest(400, "The form names a message that is not in the ledger. Load the list again.")
-        with Ledger.open(self.ledger) as ledger:
-            positions = list(dict.fromkeys(map(int, texts)))
-            outcome = self.teacher.teach(ledger, positions, label == "spam", move="move" in fields)
+        positions = dict.fromkeys(map(_to_position, texts))
+        with Ledger.open(self.ledger) as ledger, self._teacher(ledger) as teacher:
+            teacher.teach(positions, label == "spam", move="move" in fields)
         stay = "1" if "movable" in fields and "move" not in fields else ""
-        return self._back(fields, outcome, done=outcome.batch, stay=stay)
+        return self._back(fields, teacher, done=teacher.batch.batch, stay=stay)
 
     def _undo(self, fields: Fields) -> Response:
         batch, position = _first(fields, "batch"), _first(fields, "position")
-        with Ledger.open(self.ledger) as ledger:
-            entry = ledger.find(position=int(position)) if _is_position(position) else None
-            of_entry = ledger.corrections(digest=entry.digest, user=entry.user)[:1] if entry else []
-            corrections = ledger.corrections(batch=batch) if batch else of_entry
-            outcome = self.teacher.undo(ledger, corrections)
-        if not (outcome.n_changed or outcome.problems):
+        with Ledger.open(self.ledger) as ledger, self._teacher(ledger) as teacher:
+            if batch:
+                corrections = ledger.corrections(batch=batch)
+            else:
+                entry = ledger.verdict(_to_position(position))
+                corrections = ledger.corrections(last=True, digest=entry.digest, user=entry.user)
+            teacher.undo(corrections)
+        if not (teacher.n_changed or teacher.problems):
             raise BadRequest(
                 404, "Nothing was undone: the correction was undone before, or is no longer in the ledger."
             )
-        return self._back(fields, outcome, undone=outcome.n_changed)
+        return self._back(fields, teacher, undone=teacher.n_changed)
 
     def _move(self, fields: Fields) -> Response:
         role, _, position = _first(fields, "to").partition(":")
-        if role not in (INBOX, JUNK) or not _is_position(position):
-            raise BadRequest(400, "The form does not say which message to move, and where. Press one of the buttons.")
-        with Ledger.open(self.ledger) as ledger:
-            self.teacher.move(ledger, int(position), role)
+        if role not in (INBOX, JUNK):
+            raise BadRequest(400, "The form does not say where to move the message. Press one of the buttons.")
+        with Ledger.open(self.ledger) as ledger, OpenMailboxes(ledger) as mailboxes:
+            mailboxes.move_to(ledger.verdict(_to_position(position)), role)
         return RedirectResponse(f"/{self.key}/message/{int(position)}{_list_query(fields).format()}", 303)
 
-    def _back(self, fields: Fields, outcome: Outcome, **parameters: str | int) -> Response:
+    @contextmanager
+    def _teacher(self, ledger: Ledger) -> Iterator[Teacher]:
+        with self._lock, Teacher(self.models, ledger, Batch.begin("review", self.models.path)) as teacher:
+            yield teacher
+
+    def _back(self, fields: Fields, teacher: Teacher, **parameters: str | int) -> Response:
         """Redirect to the list that the form was on, with these parameters. Raise BadRequest if there are problems."""
-        problems = "; ".join(outcome.problems)
-        if problems and outcome.n_changed:
-            summary = f"{pluralize(outcome.n_changed, 'message')} changed; {problems}"
+        problems = "; ".join(teacher.problems)
+        if problems and teacher.n_changed:
+            summary = f"{pluralize(teacher.n_changed, 'message')} changed; {problems}"
             raise BadRequest(409, summary, "Some messages were not changed")
         if problems:
             raise BadRequest(409, problems)
@@ -226,9 +247,11 @@ def _list_query(fields: Fields) -> pages.ListQuery:
     return pages.ListQuery.of(dict(parse_qsl(_first(fields, "list").removeprefix("?"))))
 
 
-def _is_position(text: str) -> bool:
-    """Return whether a text can be the position of a verdict, an integer of 64 bits."""
-    return text.isascii() and text.isdigit() and len(text) < 19
+def _to_position(text: str) -> int:
+    """Return the position of a verdict, an integer of 64 bits. Raise NotInLedger for any other text."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise NotInLedger("The page names a message that is not in the ledger. Load the list again.")
+    return int(text)
 
 
 def _first(fields: Fields, name: str) -> str:

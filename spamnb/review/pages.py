@@ -6,7 +6,6 @@ escapes unprintable characters.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, lru_cache, partial
@@ -23,17 +22,16 @@ from spamnb.model.decision import UNSURE
 from spamnb.model.top_words import InformativeWord
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
-from spamnb.shown_text import format_probability, pluralize, to_printable
+from spamnb.shown_text import format_probability, format_time, pluralize, to_printable
 from spamnb.sources.entries import attempt
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-DAY = 86_400  # seconds
-HALF_YEAR = 183 * DAY  # seconds; a date that is further away is shown with its year
 PER_PAGE = 50  # messages of a list on one page; nobody reads a longer page
 MAX_SHOWN = 20_000  # characters of a message that are shown, about ten screens
 MAX_TYPED = 80  # characters of a word or a search
+MAX_USERS = 200  # names of users that a page offers; any other name can be typed
 MAX_PAGE = 9_999  # pages of a list; a full ledger has about 1,400
 TOP_WORDS = 30  # informative words that are shown, about one screen
 LABELS = {"spam": "spam", UNSURE: "unsure"}  # by verdict; any other verdict is "good"
@@ -107,7 +105,7 @@ def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
         "list_query": query,
         "rows": [_row(ledger, entry) for entry in entries[:PER_PAGE]],
         "has_next_page": len(entries) > PER_PAGE,
-        "users": ledger.users(),
+        "users": ledger.users(MAX_USERS),
         "corrections": ledger.corrections(batch=batch) if batch else [],
         "days": DAYS,
     }
@@ -160,7 +158,7 @@ def statistics_values(ledger: Ledger, model: Classifier, user: str) -> dict[str,
     return {
         "statistics": ledger.statistics(30, user),
         "user": user,
-        "users": ledger.users(),
+        "users": ledger.users(MAX_USERS),
         "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],
         "megabytes": model.store.size() / 1e6,
         "words": totals.vocabulary_size,
@@ -198,15 +196,3 @@ def _paragraphs(text: str) -> str:
     """Return the beginning of a text in printable characters, with at most one empty line between paragraphs."""
     lines = [line.rstrip() for line in to_printable(text, MAX_SHOWN, lines=True).strip().split("\n")]
     return "\n".join(line for number, line in enumerate(lines) if line or (number and lines[number - 1]))
-
-
-def format_time(at: float) -> str:
-    """Return a time to the minute if it is within half a year, or else the date.
-
-    >>> format_time(1_030_016_183), format_time(1 << 62)
-    ('22 Aug 2002', 'no time')
-    """
-    try:
-        return time.strftime("%a %d %b %H:%M" if abs(time.time() - at) < HALF_YEAR else "%d %b %Y", time.localtime(at))
-    except (OverflowError, ValueError, OSError):  # a sender can write an impossible time
-        return "no time"

@@ -20,11 +20,11 @@ from spamnb.reader.spam_fields import section_length
 from spamnb.serve import metrics
 from spamnb.serve.batches import Task
 from spamnb.serve.connections import Connections, Limits
-from spamnb.serve.users import NoSuchUser
 from spamnb.serve.wire import CHUNK, Client, ExitCode, LostClient, Refusal, Wire
 from spamnb.serve.workers import Workers
+from spamnb.user_models import NoSuchUser
 
-MAX_USER = 128  # characters of a user's name in the log; serve/users.py allows no longer names
+MAX_USER = 128  # characters of a user's name in the log; user_models.py allows no longer names
 _MESSAGE_ID = re.compile(rb"(?im)^message-id:\s{0,9}([^\s]{1,200})")
 T = TypeVar("T")
 

@@ -18,8 +18,8 @@ from spamnb.model.classification import Classification
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import strip_envelope
 from spamnb.serve.batches import Batches, Task
-from spamnb.serve.users import Models
 from spamnb.serve.wire import ModelFacts
+from spamnb.user_models import Models
 
 # Only the first bytes are searched for the fields of mail software: a search of 8 MB stops all threads for 180 ms.
 MAX_SEARCH_BYTES = 1 << 19

@@ -104,6 +104,11 @@ def test_corrections_are_learned_by_another_model_from_the_mailbox_or_from_their
     assert done.stderr.count("\n") == 1 and "was taught as spam" in done.stderr, "no sort ever saw this message"
     assert [learned_class(new, message("spam", number)) for number in (500, 501)] == ["ham", "ham"]
     assert run("relearn", "-m", new).stdout == "learned 0 of 3 corrections\n"
+    untaught = run("relearn", "-m", person.model)
+    assert untaught.stdout == "learned 0 of 3 corrections\n", "it has learned them, as it was corrected"
+    assert "relearn of" in (told := output_of("undo", "-m", new)) and "2 messages forgotten" in told
+    assert [learned_class(new, message("spam", number)) for number in (500, 501)] == [None, None]
+    assert run("relearn", "-m", new).stdout == "learned 2 of 3 corrections\n"
 
 
 def test_two_corrections_of_one_message_are_undone_one_after_the_other(person: MaildirPerson):

@@ -12,20 +12,19 @@ from pathlib import Path
 
 import pytest
 from commands import output_of, run
-from mail import export_lines, learned_class, message, write_file, write_ledger
+from mail import export_lines, learned_class, message, open_teacher, write_file, write_ledger
 
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.reader.binding import ReaderCore
 from spamnb.reader.rows import Rows
-from spamnb.review.teaching import Teacher
 from spamnb.serve.connections import Limits
 from spamnb.serve.conversations import Conversations
 from spamnb.serve.spamd_wire import SpamdWire
-from spamnb.serve.users import Models
 from spamnb.serve.workers import Workers
 from spamnb.store.store import Store
+from spamnb.user_models import Models
 
 
 def made(kind: type[Exception]) -> Exception:
@@ -256,7 +255,8 @@ def noted(model: Path, tmp_path: Path) -> list[bytes]:
 def test_review_teaches_the_others(noted: list[bytes], stage: str, model: Path, tmp_path: Path):
     with Ledger.open(tmp_path / "ledger") as ledger:
         positions = [entry.position for entry in ledger.list_verdicts(limit=200)]
-        taught = Teacher(model, None).teach(ledger, positions, spam=False)
+        with open_teacher(model, ledger) as taught:
+            taught.teach(positions, spam=False)
     assert len(positions) == len(noted) and taught.n_changed == 2
     assert taught.problems and all("\n" not in line for line in taught.problems)
     assert learned_class(model, noted[0]) == learned_class(model, noted[-1]) == "ham"
@@ -270,7 +270,7 @@ def test_review_shows_what_it_has_of_a_message_that_it_cannot_read(stage: str, t
     box = maildir.make_folder(tmp_path / "Mail")
     raw = message("spam", 900)
     write_ledger(tmp_path, model, raw, place=str(write_file(box / "cur" / "1", raw)))
-    review = app.Review(tmp_path / "ledger", Teacher(model, None), "secret")
+    review = app.Review(tmp_path / "ledger", Models(model, None, writable=True), "secret")
     with client(review.app(), base_url="http://127.0.0.1") as browser:
         assert "cheap" in browser.get("/secret/message/0").text or raw
         (box / "cur" / "1").write_bytes(poison("runtimeerror"))

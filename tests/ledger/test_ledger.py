@@ -176,7 +176,7 @@ def test_a_search_finds_words_of_sender_and_subject_in_any_case_and_a_users_own_
         assert subjects("TEA") == ["tea", "Teatime 100%"] and subjects("tea ANN") == ["tea"] == subjects("äRGER")
         assert subjects("приз") == ["ПРИЗ' OR 1"] == subjects("' or") and subjects("0%") == ["Teatime 100%"]
         assert subjects("t_a") == [] == subjects("ann", "eve") and subjects("", "bob") == ["ПРИЗ' OR 1"]
-        assert ledger.users() == ["bob", "eve"]
+        assert ledger.users(9) == ["bob", "eve"]
         totals = [sum(day.total for day in ledger.statistics(2, user).days) for user in ("", "bob", "eve", "ann")]
         assert totals == [3, 1, 1, 0]
 

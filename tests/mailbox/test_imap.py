@@ -11,15 +11,15 @@ import pytest
 from commands import run
 from cyrus_account import Cyrus
 from imap_account import WITHOUT_MOVE, Server
-from mail import message
+from mail import message, open_teacher
 from person import Person, begin, key, sides, sides_by
 from programs import watching
 from unpacked import PATIENCE, wait_until
 
 from spamnb.ledger.entries import INBOX, JUNK
 from spamnb.ledger.ledger import Ledger
+from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.message import digest
-from spamnb.review.teaching import Teacher
 
 pytestmark = pytest.mark.slow
 
@@ -101,13 +101,14 @@ def test_names_of_folders(made: Made, model: Path, junk: str):
         with Ledger.open(path) as ledger:
             entry = ledger.find(digest=digest(spam))
             assert entry is not None and ";UID=" not in entry.place and entry.role == JUNK
-            teacher = Teacher(model, None)
-            teacher.move(ledger, entry.position, INBOX)
-            assert person.where() == {key("spam", 800): "INBOX"}
-            teacher.move(ledger, entry.position, JUNK)
-            assert person.where() == {key("spam", 800): junk}
+            with OpenMailboxes(ledger) as mailboxes:
+                mailboxes.move_to(entry, INBOX)
+                assert person.where() == {key("spam", 800): "INBOX"}
+                mailboxes.move_to(ledger.verdict(entry.position), JUNK)
+                assert person.where() == {key("spam", 800): junk}
             server.kill()
-            gone = teacher.teach(ledger, [entry.position], False, move=True)
+            with open_teacher(model, ledger) as gone:
+                gone.teach([entry.position], False, move=True)
             assert gone.n_changed == 1 and len(gone.problems) == 1 and "\n" not in gone.problems[0]
         for name in ("sort", "watch"):
             folder = run(name, "-m", model, f"{server.url}/Work")

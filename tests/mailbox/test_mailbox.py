@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 from commands import run
-from mail import count_messages, count_verdicts, learned_class, mail, message, train_file
+from mail import count_messages, count_verdicts, learned_class, mail, message, open_teacher, train_file
 from person import MaildirPerson, Person, begin, key, sides, sides_by
 from programs import watching
 from unpacked import PATIENCE, wait_until
@@ -22,9 +22,8 @@ from spamnb.filter import Classifier
 from spamnb.ledger.entries import INBOX, JUNK, make_entry
 from spamnb.ledger.ledger import Ledger
 from spamnb.mail_result import classify_mail
+from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.message import digest, read_field
-from spamnb.review.mailboxes import OpenMailboxes
-from spamnb.review.teaching import Teacher
 from spamnb.settings import Settings
 from spamnb.sources.imap_connection import Denied
 
@@ -147,7 +146,7 @@ def test_a_lesson_that_is_missed_is_told_and_comes_again(person: Person, monkeyp
     person.watch()
     person.move(key("spam", 680), "INBOX", "Junk")
 
-    def full(*arguments: object) -> bool:
+    def full(*arguments: object, **keywords: object) -> bool:
         raise SpamnbError("the disk is full")
 
     with monkeypatch.context() as patched:
@@ -310,6 +309,11 @@ def position(ledger: Ledger, raw: bytes) -> int:
     return entry.position
 
 
+def move(ledger: Ledger, number: int, role: str) -> None:
+    with OpenMailboxes(ledger) as mailboxes:
+        mailboxes.move_to(ledger.verdict(number), role)
+
+
 def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, tmp_path):
     model, path = person.model, Path(os.environ["SPAMNB_LEDGER"])
     spam, ham = message("spam", 800), message("ham", 800)
@@ -319,7 +323,6 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         person.deliver(raw)
     assert person.sort().exit_code == 0
     person.watch()
-    teacher = Teacher(model, None)
     with Ledger.open(path) as ledger:
         assert count_verdicts(ledger) == 3
         rows = {raw: ledger.find(digest=digest(raw)) for raw in (spam, ham, nameless)}
@@ -328,28 +331,32 @@ def test_a_page_reads_teaches_and_moves_mail_and_moves_it_back(person: Person, t
         with OpenMailboxes(ledger) as mailboxes:
             assert [mailboxes.read(row) for row in rows.values()] == [spam, ham, nameless]
 
-        taught = teacher.teach(ledger, [position(ledger, raw) for raw in (spam, nameless)], False, move=True)
-        assert taught.problems == () and learned_class(model, spam) == "ham" == learned_class(model, nameless)
+        with open_teacher(model, ledger) as taught:
+            taught.teach([position(ledger, raw) for raw in (spam, nameless)], False, move=True)
+        assert taught.problems == [] and learned_class(model, spam) == "ham" == learned_class(model, nameless)
         assert person.where()[key("spam", 800)] == "INBOX"
         looked = person.watch("--sort")
         assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor classified again"
-        assert teacher.undo(ledger, ledger.corrections(batch=taught.batch)).problems == ()
+        with open_teacher(model, ledger) as undone:
+            undone.undo(ledger.corrections(batch=taught.batch.batch))
+        assert undone.problems == []
         assert learned_class(model, spam) is None and person.where()[key("spam", 800)] == "Junk"
 
-        teacher.move(ledger, position(ledger, ham), JUNK)
-        teacher.move(ledger, position(ledger, ham), JUNK)  # twice is once
+        move(ledger, position(ledger, ham), JUNK)
+        move(ledger, position(ledger, ham), JUNK)  # twice is once
         assert person.where()[key("ham", 800)] == "Junk"
-        teacher.move(ledger, position(ledger, ham), INBOX)
+        move(ledger, position(ledger, ham), INBOX)
         assert person.where()[key("ham", 800)] == "INBOX"
         assert person.watch("--sort").stdout == "" and learned_class(model, ham) is None
 
         person.move(key("ham", 800), "INBOX", "Work")
         with pytest.raises(SpamnbError, match=r"no longer in INBOX of .*, so it was not moved"):
-            teacher.move(ledger, position(ledger, ham), JUNK)
-        gone = teacher.teach(ledger, [position(ledger, ham)], False, move=True)
-        assert gone.problems == () and gone.n_changed == 1, "it is where good mail belongs, as far as the ledger knows"
+            move(ledger, position(ledger, ham), JUNK)
+        with open_teacher(model, ledger) as gone:
+            gone.teach([position(ledger, ham)], False, move=True)
+        assert gone.problems == [] and gone.n_changed == 1, "it is where good mail belongs, as far as the ledger knows"
         with pytest.raises(SpamnbError, match="is not in the ledger"):
-            teacher.move(ledger, 1 << 40, INBOX)
+            move(ledger, 1 << 40, INBOX)
         assert person.where()[key("ham", 800)] == "Work"
 
 
@@ -367,15 +374,15 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
 
         with monkeypatch.context() as patched, pytest.raises(SpamnbError, match=r"not moved: .*No space left"):
             patched.setattr(Path, "rename", full)
-            Teacher(model, None).move(ledger, number, INBOX)
+            move(ledger, number, INBOX)
         kept.write_bytes(message("ham", 900))
         with OpenMailboxes(ledger) as mailboxes:
             assert mailboxes.read(ledger.find(position=number)) is None
         with pytest.raises(SpamnbError, match="no longer"):
-            Teacher(model, None).move(ledger, number, INBOX)
+            move(ledger, number, INBOX)
         run("filter", "--ledger", path, "-m", model, stdin=message("spam", 901))
         with pytest.raises(SpamnbError, match="does not have the mailbox"):
-            Teacher(model, None).move(ledger, position(ledger, message("spam", 901)), INBOX)
+            move(ledger, position(ledger, message("spam", 901)), INBOX)
     assert person.where() == {key("ham", 900): "Junk"}
 
 

@@ -8,7 +8,7 @@ from mail import write_ledger
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.review.app import Review
-from spamnb.review.teaching import Teacher
+from spamnb.user_models import Models
 
 SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned=1'>\" onfocus='window.pwned=1' autofocus"
 BIDI = "\u202e\u2066evil\u0301\u0301\u0301\u0301\u0301".encode()
@@ -35,4 +35,4 @@ def hostile(tmp_path: Path, model: Path) -> int:
 def review(tmp_path: Path, model: Path) -> Review:
     Ledger.open(tmp_path / "ledger").close()
     (tmp_path / "users").mkdir()
-    return Review(tmp_path / "ledger", Teacher(model, tmp_path / "users"), "secret")
+    return Review(tmp_path / "ledger", Models(model, tmp_path / "users", writable=True), "secret")

@@ -126,7 +126,7 @@ def test_a_search_leads_back_to_itself(review, tmp_path, model):
     client = browser(review)
     tree = LexborHTMLParser(client.get("/?q=SPAM901&show=spam").text)
     assert len(tree.css("li.row")) == 1 and "spam901@" in tree.css_first(".meta").text()
-    assert [node.attributes["value"] for node in tree.css("select[name=user] option")] == ["", "ann", "bob"]
+    assert [node.attributes["value"] for node in tree.css("input[name=user] + datalist option")] == ["ann", "bob"]
     (bobs,) = positions(client, "/?user=bob")
     shown = LexborHTMLParser(client.get(f"/message/{bobs}?q=spam901").text)
     assert shown.css_first("input[name=list]").attributes["value"] == "?q=spam901"
@@ -136,6 +136,33 @@ def test_a_search_leads_back_to_itself(review, tmp_path, model):
         "No message of this list has “nobody”"
         in LexborHTMLParser(client.get("/?q=nobody").text).css_first(".none").text()
     )
+
+
+def test_a_page_offers_a_bounded_number_of_users_and_any_can_be_typed(review, tmp_path, model, monkeypatch):
+    monkeypatch.setattr("spamnb.review.pages.MAX_USERS", 2)
+    for number, user in enumerate(("carl", "ann", "bob")):
+        write_ledger(tmp_path, model, message("spam", 900 + number), user=user)
+    client = browser(review)
+    for page in ("/", "/statistics"):
+        options = LexborHTMLParser(client.get(page).text).css("datalist option")
+        assert [option.attributes["value"] for option in options] == ["ann", "bob"]
+    tree = LexborHTMLParser(client.get("/?user=carl").text)
+    assert len(tree.css("li.row")) == 1 and tree.css_first("input[name=user]").attributes["value"] == "carl"
+
+
+def test_a_click_that_a_kill_cut_short_is_learned_at_the_next_start(review, tmp_path, model):
+    raw, other = message("spam", 900), message("spam", 901)
+    write_ledger(tmp_path, model, raw, other)
+    client = browser(review)
+    assert send(client, "/teach", one=f"good:{positions(client)[0]}")[0] == 200
+    status, page = send(client, "/teach", one="good:0")
+    with Classifier.open(model, writable=True) as classifier:  # as if the process had been killed before it learned
+        for each in (raw, other):
+            assert classifier.forget("ham", each)
+    assert status == 200 and review.finish_last_request() == []
+    assert learned_class(model, raw) == "ham" and learned_class(model, other) is None, "only the last request"
+    assert send(client, "/undo", batch=batch_of(page))[0] == 200 and learned_class(model, raw) is None
+    assert review.finish_last_request() == [] and learned_class(model, raw) is None, "what was undone stays undone"
 
 
 def test_several_at_once_and_how_it_does(review, tmp_path, model):
@@ -170,7 +197,7 @@ def test_nonsense_is_refused_in_one_line(review, tmp_path, model, fields):
     write_ledger(tmp_path, model, message("spam", 900))
     client = browser(review)
     status, page = send(client, "/teach", **fields)
-    assert status == 400 and LexborHTMLParser(page).css_first("[role=alert]") and positions(client) == ["0"]
+    assert status in (400, 404) and LexborHTMLParser(page).css_first("[role=alert]") and positions(client) == ["0"]
     assert send(client, "/teach", one="good:" + "9" * 18)[0] == 409
     for number in ("9" * 30, "9" * 5_000, "-1", "x"):
         reply = client.get(f"/message/{number}")

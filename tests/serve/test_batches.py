@@ -18,9 +18,9 @@ from spamnb.mail_result import classify_mail, classify_mails
 from spamnb.reader.message import digest
 from spamnb.serve.batches import FULL_BATCH, MAX_BATCH, Batches, compute_results
 from spamnb.serve.spamd_wire import SpamdWire
-from spamnb.serve.users import Models
 from spamnb.serve.wire import Request
 from spamnb.serve.workers import Task, Workers
+from spamnb.user_models import Models
 
 
 class Number(NamedTuple):

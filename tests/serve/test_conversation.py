@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import message as mail
 
+from spamnb import user_models
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.mail_result import (
@@ -32,12 +33,11 @@ from spamnb.mail_result import (
 from spamnb.model.classification import Classification, Evidence
 from spamnb.reader import spam_fields
 from spamnb.reader.binding import ReaderCore
-from spamnb.serve import users
 from spamnb.serve.connections import Limits
 from spamnb.serve.conversations import Conversations
 from spamnb.serve.spamd_wire import SpamdWire
-from spamnb.serve.users import Models, NoSuchUser
 from spamnb.serve.workers import Workers
+from spamnb.user_models import Models, NoSuchUser
 
 
 @pytest.fixture
@@ -416,7 +416,7 @@ def test_no_model_is_made_for_whom_nobody_teaches_and_a_folder_has_a_bound(model
         patched.setattr(ReaderCore, "_read", lambda *given: fail(MemoryError())(b""))
         assert ask(b"TELL", "ann", raw).startswith(b"SPAMD/1.0 70 ")
     assert list(folder.iterdir()) == []
-    monkeypatch.setattr(users, "MAX_MODELS", 2)
+    monkeypatch.setattr(user_models, "MAX_MODELS", 2)
     for user in ("ann", "bob", "ann"):
         assert ask(b"TELL", user, raw + user.encode()).startswith(b"SPAMD/1.1 0 EX_OK")
     full = ask(b"TELL", "eve", raw)
@@ -433,7 +433,7 @@ def test_the_bounds_of_open_models_are_for_all_users_together(model, folder, mon
     for user in "abcdef":
         models.for_learning(user).learn("spam", mail("spam", 600 + ord(user)))
     models.close()
-    monkeypatch.setattr(users, "MAX_OPEN_MODELS", 8)
+    monkeypatch.setattr(user_models, "MAX_OPEN_MODELS", 8)
     models = Models(model, folder, writable=False, n_threads=2)
     for user in "abcdaef":
         models.for_classifying(user)
@@ -452,7 +452,7 @@ def test_the_bounds_of_open_models_are_for_all_users_together(model, folder, mon
 
 
 def test_a_closed_model_is_freed_at_once(model, folder, monkeypatch):
-    monkeypatch.setattr(users, "MAX_OPEN_MODELS", 1)
+    monkeypatch.setattr(user_models, "MAX_OPEN_MODELS", 1)
     models = Models(model, folder, writable=True)
     stores = []
     gc.disable()

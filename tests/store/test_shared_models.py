@@ -14,7 +14,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from mail import count_messages, mail, message, train_file
 
-from spamnb.api.relearning import relearn
+from spamnb.api.relearning import retrain_on_lessons
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.model import model
@@ -141,7 +141,7 @@ def test_a_shared_model_that_is_trained_anew_is_followed(tmp_path: Path) -> None
             SpamnbError, match=r"its shared model, .* has other tokens .*'spamnb upgrade' trains it again"
         ):
             user.classify(b"Subject: x\n\nbody")
-        assert relearn(Path(user.store.path), False, lambda name, error: None) == 1
+        assert retrain_on_lessons(Path(user.store.path), False, lambda name, error: None) == 1
         assert user.learned(message("ham", 99)) == "spam"
         assert user.model.totals.documents.tolist() == [20, 20 + 40 // 6]
 

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 from commands import output_of
-from mail import learned_class, message, without_calibration, write_ledger
+from mail import learned_class, message, open_teacher, without_calibration, write_ledger
 
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.reader.message import digest
-from spamnb.review.teaching import Teacher
 
 RAW = message("spam", 950)
 
@@ -23,14 +22,16 @@ def teach(folder: Path, model: Path, label: str) -> str:
     with Ledger.open(folder / "ledger") as ledger:
         entry = ledger.find(digest=digest(RAW))
         assert entry is not None
-        taught = Teacher(model, None).teach(ledger, [entry.position], label == "spam")
-    assert taught.problems == ()
-    return taught.batch
+        with open_teacher(model, ledger) as teacher:
+            teacher.teach([entry.position], label == "spam")
+    assert teacher.problems == []
+    return teacher.batch.batch
 
 
-def undo(folder: Path, model: Path, batch: str) -> tuple[str, ...]:
-    with Ledger.open(folder / "ledger") as ledger:
-        return Teacher(model, None).undo(ledger, ledger.corrections(batch=batch)).problems
+def undo(folder: Path, model: Path, batch: str) -> list[str]:
+    with Ledger.open(folder / "ledger") as ledger, open_teacher(model, ledger) as teacher:
+        teacher.undo(ledger.corrections(batch=batch))
+    return teacher.problems
 
 
 def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_it_was(model, tmp_path):
@@ -38,9 +39,9 @@ def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_i
     untouched = tokens(model)
     _, again, other = (teach(tmp_path, model, label) for label in ("ham", "ham", "spam"))
     assert learned_class(model, RAW) == "spam"
-    assert undo(tmp_path, model, other) == () and learned_class(model, RAW) == "ham"
+    assert undo(tmp_path, model, other) == [] and learned_class(model, RAW) == "ham"
     by_tokens = tokens(model)
-    assert undo(tmp_path, model, again) == () and learned_class(model, RAW) is None, "two equal clicks are one lesson"
+    assert undo(tmp_path, model, again) == [] and learned_class(model, RAW) is None, "two equal clicks are one lesson"
     assert tokens(model) == untouched
     with Classifier.open(model, writable=True) as classifier:
         classifier.learn("ham", RAW)
@@ -57,7 +58,23 @@ def test_mail_that_still_lies_there_is_taught_and_kept(model, tmp_path, kept):
     batch = teach(tmp_path, model, "ham")
     with Classifier.open(model) as classifier:
         assert classifier.store.execute("SELECT count(*) FROM kept_lessons").fetchone()[0] == 240 + kept
-    assert undo(tmp_path, model, batch) == () and learned_class(model, RAW) is None
+    assert undo(tmp_path, model, batch) == [] and learned_class(model, RAW) is None
+
+
+def test_a_message_that_was_corrected_twice_is_learned_again_in_its_last_class(model, tmp_path):
+    write_ledger(tmp_path, model, RAW)
+    for label in ("ham", "spam"):
+        teach(tmp_path, model, label)
+    with Classifier.open(model, writable=True) as classifier:
+        classifier.forget("spam", RAW)
+    with Ledger.open(tmp_path / "ledger") as ledger, open_teacher(model, ledger) as teacher:
+        taught_at = ledger.corrections()[0].at - 1_000
+        with ledger.writing():
+            ledger.execute("UPDATE corrections SET at = ?", (taught_at,))
+        teacher.relearn(ledger.corrections(last=True))
+        (first, *others) = ledger.corrections()
+    assert teacher.n_changed == 1 and teacher.problems == [] and learned_class(model, RAW) == "spam"
+    assert (first.label, first.batch, first.at) == ("spam", teacher.batch.batch, taught_at) and len(others) == 2
 
 
 def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
@@ -67,9 +84,11 @@ def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
         entry = ledger.find(digest=digest(RAW))
         with ledger.writing():
             ledger.execute("UPDATE verdicts SET token_rules = 'other'")
-        (problem,) = Teacher(model, None).teach(ledger, [entry.position], True).problems
+        with open_teacher(model, ledger) as teacher:
+            teacher.teach([entry.position], True)
+        (problem,) = teacher.problems
         assert "no longer uses the tokens" in problem and learned_class(model, RAW) == "ham"
         with ledger.writing():
             ledger.execute("DELETE FROM verdicts")
-        (problem,) = Teacher(model, None).undo(ledger, ledger.corrections(batch=batch)).problems
+    (problem,) = undo(tmp_path, model, batch)
     assert "the message that was taught as ham" in problem and learned_class(model, RAW) == "ham"

@@ -1,4 +1,4 @@
-"""The models of a server: a shared model, and if there is a folder of models, one per user.
+"""The models of many users: a shared model, and if there is a folder of models, one per user.
 
 A user's model is the file ``NAME.spamnb`` in the folder. The sums of the messages that were learned for that user are
 added to the sums of the shared model.
@@ -10,6 +10,7 @@ import os
 import re
 from collections import OrderedDict
 from pathlib import Path
+from typing import Self
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
@@ -46,11 +47,18 @@ class Models:
     """
 
     def __init__(self, shared: Path, folder: Path | None, *, writable: bool, n_threads: int = 1) -> None:
+        self.path = shared
         self._folder = folder
         self._writable = writable
         self._max_open, self._max_cached = max(MAX_OPEN_MODELS // n_threads, 1), MAX_CACHED_TOKENS // n_threads
         self._shared = Classifier.open(shared, writable=writable)
         self._user_models: OrderedDict[str, Classifier] = OrderedDict()  # by user, in the order of their last use
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def has_model(self, user: str) -> bool:
         """Return whether *user* has a model."""

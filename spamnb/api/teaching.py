@@ -1,0 +1,155 @@
+"""Teach messages of the ledger to the models of their users, undo these corrections, and learn them again.
+
+A message that is still in its mailbox is learned as by ``spamnb learn``. Any other message is learned from its tokens
+in the ledger: the counts of the model are the same, but the model cannot keep the message.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from spamnb.errors import SpamnbError, in_options, reason
+from spamnb.filter import Classifier
+from spamnb.ledger.entries import INBOX, JUNK, LedgerEntry, identify_token_rules, unpack_tokens
+from spamnb.ledger.ledger import Batch, Correction, Ledger, learn_correction
+from spamnb.mail_result import class_of_label
+from spamnb.mailbox.places import OpenMailboxes
+from spamnb.reader.read_message import ReadMessage
+from spamnb.sources.entries import one_message
+from spamnb.store.records import read_learned
+from spamnb.store.stored_messages import read_stored_message
+from spamnb.user_models import Models
+
+
+class Teacher:
+    """Changes models by the messages of one ledger. Its corrections are those of one batch, which 'undo' takes back.
+
+    An error becomes one of the ``problems``, and the other messages are learned.
+    """
+
+    def __init__(self, models: Models, ledger: Ledger, batch: Batch) -> None:
+        self.batch = batch
+        self.n_changed = 0  # messages that changed a model
+        self.problems: list[str] = []
+        self._models, self._ledger, self._mailboxes = models, ledger, OpenMailboxes(ledger)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._mailboxes.close()
+
+    def teach(self, positions: Iterable[int], spam: bool, move: bool = False) -> None:
+        """Teach messages of the ledger as spam or as good mail.
+
+        With ``move`` each message whose mailbox is in the ledger is moved to the junk folder or to the inbox.
+        """
+        for position in positions:
+            with self._attempt():
+                entry = self._ledger.verdict(position)
+                correction = self._learn(Correction(entry.digest, "", spam, "page", entry.user, entry.verdict), entry)
+                if move and entry.mailbox and self._mailboxes.move_to(entry, JUNK if spam else INBOX):
+                    self._ledger.put([correction._replace(moved_from=entry.folder)])
+
+    def relearn(self, corrections: Sequence[Correction]) -> None:
+        """Learn the messages of corrections that their models have not learned; corrections are the newest first."""
+        for correction in reversed(corrections):
+            with self._attempt():
+                model = self._models.find_for_learning(correction.user)
+                record = read_learned(model.store, correction.digest) if model is not None else None
+                if model is None or record is None or record.label != _label(model, correction):
+                    self._learn(correction, self._find(correction))
+
+    def undo(self, corrections: Iterable[Correction]) -> None:
+        """Undo corrections. If a message was moved when it was taught, move it back."""
+        for correction in corrections:
+            with self._attempt():
+                entry = self._find(correction)
+                self.n_changed += self._unlearn(correction, entry)
+                if entry is not None and correction.moved_from:
+                    self._mailboxes.move_back(entry, correction.moved_from)
+
+    @contextmanager
+    def _attempt(self) -> Iterator[None]:
+        try:
+            with one_message("", lambda name, error: self._note(reason(error))):
+                yield
+        except SpamnbError as error:
+            self._note(in_options(error))
+
+    def _note(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def _find(self, correction: Correction) -> LedgerEntry | None:
+        """Return the last verdict on the message of a correction."""
+        return self._ledger.find(digest=correction.digest, user=correction.user)
+
+    def _learn(self, correction: Correction, entry: LedgerEntry | None) -> Correction:
+        """Learn the message of a correction, and return the correction as it is written into the ledger."""
+        # Read the message before a new model is made for its user, because the message may be missing.
+        model = self._models.find_for_learning(correction.user) or self._models.for_classifying("")
+        message = self._read(model, correction, entry)
+        model = self._models.for_learning(correction.user)
+        before = model.learned(message) or ""
+        correction = correction._replace(label=_label(model, correction), before=before, batch=self.batch.batch)
+        for earlier in self._ledger.corrections(digest=correction.digest, user=correction.user)[:1]:
+            if before == correction.label == earlier.label:  # after a double click, undo undoes both
+                correction = correction._replace(before=earlier.before, moved_from=earlier.moved_from)
+                self._ledger.delete("corrections", digest=earlier.digest, user=earlier.user, batch=earlier.batch)
+        self.n_changed += learn_correction(self._ledger, model, self.batch, correction, message)
+        return correction
+
+    def _unlearn(self, correction: Correction, entry: LedgerEntry | None) -> bool:
+        """Undo a correction. Return False if the model no longer has the message in the class of the correction.
+
+        Raise SpamnbError if there is neither the message nor its tokens, or if the model cannot forget.
+        """
+        is_changed = True
+        if correction.before != correction.label:  # equal if the model already had the message in this class
+            model = self._models.for_learning(correction.user)
+            message = self._read(model, correction, entry)
+            is_changed = model.forget(correction.label, message)
+            if is_changed and correction.before:
+                model.learn(correction.before, message)
+        self._ledger.delete("corrections", digest=correction.digest, user=correction.user, batch=correction.batch)
+        return is_changed
+
+    def _read(self, model: Classifier, correction: Correction, entry: LedgerEntry | None) -> ReadMessage:
+        """Return the message of a correction, from its mailbox, from the model that learned it, or from its tokens.
+
+        Raise SpamnbError if the ledger has no tokens of the message, or if the tokens of the model have changed.
+        """
+        raw = (self._mailboxes.read(entry) if entry else None) or read_stored_message(model.store, correction.digest)
+        if raw is not None:
+            return model.read(raw)
+        if entry is None:
+            date = time.strftime("%d %b %H:%M", time.localtime(correction.at))
+            raise SpamnbError(
+                f"the message that was taught as {correction.label} on {date} is no longer in the ledger;"
+                " name it to 'spamnb forget' or 'spamnb learn'"
+            )
+        packed_tokens = self._ledger.tokens(entry.position)
+        problem = "" if packed_tokens else "it is too long for the ledger to have its tokens"
+        if packed_tokens and entry.token_rules != identify_token_rules(model.settings):
+            problem = "the model no longer uses the tokens in the ledger"
+        if problem:
+            raise SpamnbError(f"the message is no longer in its folder, and {problem}; to teach it, use 'spamnb learn'")
+        return ReadMessage.of_counts(unpack_tokens(packed_tokens), entry.digest)
+
+
+def check_users(corrections: Iterable[Correction], users: Path | None) -> None:
+    """Raise SpamnbError if there are corrections of users, but no folder of their models."""
+    if users is None and any(correction.user for correction in corrections):
+        raise SpamnbError("the ledger has corrections of users; --models names the folder of their models")
+
+
+def _label(model: Classifier, correction: Correction) -> str:
+    """Return the class of a correction in a model: the one that it names, or else the one of spam or of good mail."""
+    if correction.label in model.model.totals.classes:
+        return correction.label
+    return class_of_label(model, "spam" if correction.spam else "ham")
