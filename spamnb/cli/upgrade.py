@@ -90,13 +90,12 @@ def _upgrade_model(
     from spamnb.store.starter import write_starter
     from spamnb.store.store import Store
 
-    if is_rewritten := rewrite_old_model(model):
-        click.echo(f"{model}: rewritten in the format of this version of spamnb")
+    is_rewritten = rewrite_old_model(model)
     with Store.open(model) as store, store.reading():
         meta, totals = store.own.meta, store.own.totals
         shared_meta = store.shared.own.meta if store.shared is not None else None
         shared_path = Path(store.shared.file) if store.shared is not None else None
-        is_stale = not store.adds_up
+        is_stale = is_rewritten or not store.adds_up
     if shared_path and shared_meta and shared_meta.get("tokens_version") != TOKENS_VERSION and shared_meta.get(STARTER):
         write_starter(shared_path, force=True)
         is_stale = True
@@ -105,11 +104,11 @@ def _upgrade_model(
             count = retrain_on_lessons(model, incomplete, lambda name, error: tell(f"{name}: {reason(error)}"))
             click.echo(f"{model}: trained again on {pluralize(count, 'lesson')} that it keeps")
         else:
-            _tell_nothing(model, is_rewritten, "it has the same tokens as the model to which it adds")
+            click.echo(f"{model}: nothing to do: it has the same tokens as the model to which it adds")
         return
     settings = Settings.from_meta({**(shared_meta or {}), **meta}, str(model), any_tokens=True)
     if meta.get("tokens_version") == TOKENS_VERSION and not is_stale:
-        _tell_nothing(model, is_rewritten, "its tokens are of this version of spamnb")
+        click.echo(f"{model}: nothing to do: its tokens are of this version of spamnb")
         return
     options = ReadOptions(**read_options)
     n_old_messages = dict(zip(totals.classes, totals.documents.tolist()))
@@ -144,11 +143,6 @@ def _upgrade_model(
         model, paths, settings, options, tell, format_command_line(), workers, None, True, one_class, progress=True
     )
     click.echo(str(training.run(check_is_complete)))
-
-
-def _tell_nothing(model: Path, is_rewritten: bool, reason: str) -> None:
-    if not is_rewritten:
-        click.echo(f"{model}: nothing to do: {reason}")
 
 
 def _readable_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:

@@ -16,7 +16,7 @@ from typing import Any
 from spamnb.errors import ModelExists, SpamnbError
 from spamnb.model.model import STARTER
 from spamnb.reader.rows import Rows
-from spamnb.settings import COST_SETTINGS, Settings
+from spamnb.settings import COST_SETTINGS, TOKENS_VERSION, Settings
 from spamnb.store.jsonl import parse_export
 from spamnb.store.snapshot import atomic_replace, create_empty, write_snapshot
 from spamnb.store.store import Store
@@ -32,6 +32,11 @@ def write_starter(path: Path, *, force: bool = False) -> None:
         return
     with lzma.open(EXPORT, "rt", encoding="utf-8") as lines:
         starter = parse_export(lines, str(EXPORT))
+    if starter.model.meta["tokens_version"] != TOKENS_VERSION:
+        raise SpamnbError(
+            f"{EXPORT}: the starter has tokens of another version of spamnb; 'python scripts/build_starter.py' makes it"
+            " again, --no-starter does without"
+        )
     model = replace(starter.model, meta={**starter.model.meta, STARTER: True})
     try:
         with contextlib.suppress(ModelExists), atomic_replace(path, model.meta, force=force) as store:

@@ -47,7 +47,7 @@ from spamnb.store.pending import Pending
 from spamnb.store.token_table import TokenTable
 
 FORMAT = 13  # raised when the tables change, and when the same sums give other scores
-OLD_FORMAT = 9  # which ``upgrade`` rewrites (old_models.py)
+OLD_FORMAT = 9  # which ``upgrade`` trains again (old_models.py)
 PAGE_BYTES = 1024  # learning a message writes some 350 pages of any size; with 4,096 bytes it takes 1.5 times as long
 CLASSES = (
     "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
@@ -187,9 +187,9 @@ class Store(Database):
                     f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
                 )
             if version < FORMAT:
-                command = "upgrade' rewrites" if version == OLD_FORMAT else "train --force' replaces"
+                command = "upgrade' trains it again" if version == OLD_FORMAT else "train --force' replaces it"
                 raise Outdated(
-                    f"{self.path}: made by an older spamnb (format {version}), and cannot be read; 'spamnb {command} it"
+                    f"{self.path}: made by an older spamnb (format {version}), and cannot be read; 'spamnb {command}"
                 )
             # A view, trigger, index, generated column or constraint of a hostile file could compute without end.
             statements = self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()

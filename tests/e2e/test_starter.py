@@ -31,6 +31,13 @@ def test_the_starter_is_of_this_version_of_tokens(lines: list[dict]) -> None:
     assert versions == (EXPORT_VERSION, TOKENS_VERSION), "stale; run scripts/build_starter.py"
 
 
+def test_a_stale_starter_is_told_with_what_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.store.starter.TOKENS_VERSION", TOKENS_VERSION + 1)
+    trained = run("train", "-m", tmp_path / "model", f"ham={SAMPLE / 'mail' / 'ham'}")
+    assert trained.exit_code == 1 and "scripts/build_starter.py" in trained.stderr
+    assert not (tmp_path / NAME).exists() and not (tmp_path / "model").exists()
+
+
 def test_the_starter_has_no_message_and_no_address_host_or_number(lines: list[dict]) -> None:
     assert not [line for line in lines if "message" in line or "kept" in line]
     tokens = [line["token"] for line in lines if "token" in line]
