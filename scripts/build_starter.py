@@ -9,8 +9,8 @@ collections have, so no word that only one of them has, such as a name. Left out
 and of hosts, and tokens with four or more digits in a row. A token of headers or structure is also in at least two good
 messages and two spams: a collection of spam alone shows how one mailbox received its mail, not what spam is.
 
-The model is fitted to messages of these tokens alone. It has counts,
-weights and the histogram of scores, and no message.
+The model is fitted to messages of these tokens alone. It has counts, weights and the histograms of scores and of
+typicality, and no message. It is mail of strangers, so few messages count as seen, and few scores count in the curve.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import argparse
 import lzma
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from mail_corpora import complain, sources, with_corpora
 
 from spamnb.engines.counting import count_parallel
 from spamnb.model.class_counts import DOCUMENTS
+from spamnb.model.model import STARTER
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.evidence import GROUPS
 from spamnb.settings import Settings
@@ -38,6 +40,8 @@ from spamnb.training import model_of
 
 MIN_MESSAGES = 2  # of a collection, and of a class for tokens of headers and structure
 MIN_COLLECTIONS = 2
+# Of each class; a person's own messages are added to these numbers: docs/experiments.md#the-starter
+SCORES, SEEN = 100, 8
 FILE = Path(__file__).resolve().parents[1] / "spamnb" / "store" / "starter.jsonl.xz"
 DEFAULT = ("spamassassin", "enron1", "modern-spam")
 # Addresses and hosts, in the kinds that have them, and numbers.
@@ -69,6 +73,17 @@ def select_tokens(training_set: TrainingSet, collection: np.ndarray) -> np.ndarr
     return columns[[_PRIVATE.match(token) is None for token in tokens]]
 
 
+def thin(histogram: np.ndarray, messages: int) -> np.ndarray:
+    """Return a histogram (C, ., bins) with this number of messages of each class on average.
+
+    >>> thin(np.array([[[2, 6, 2], [4, 0, 6]]]), 5).tolist()
+    [[[1, 3, 1], [2, 0, 3]]]
+    """
+    sums = np.cumsum(histogram, axis=2)
+    share = messages * len(histogram) / int(sums[:, 0, -1].sum())
+    return np.diff(np.floor(sums * share + 0.5).astype(np.int64), axis=2, prepend=0)
+
+
 def make_starter(collections: Mapping[str, Sequence[Entry]], path: Path | str) -> Store:
     """Make the starter of these collections at ``path``, and return it."""
     settings, ends = Settings(), np.cumsum([len(entries) for entries in collections.values()])
@@ -79,8 +94,12 @@ def make_starter(collections: Mapping[str, Sequence[Entry]], path: Path | str) -
     columns = columns[np.argsort(training_set.tokens.hashes[columns])]
     with model_of(training_set.select_columns(columns), settings) as model:
         sums = read_sums(model)
-    store = Store.create(path, settings.as_meta())
-    write_snapshot(store, sums)
+    typicality = sums.model.typicality.copy()
+    typicality[:, 0] = SEEN
+    meta, histogram = {**sums.model.meta, STARTER: True}, thin(sums.model.histogram, SCORES)
+    model = replace(sums.model, meta=meta, histogram=histogram, typicality=typicality, curves=None)
+    store = Store.create(path, model.meta)
+    write_snapshot(store, sums._replace(model=model))
     return store
 
 

@@ -1,12 +1,12 @@
 """Measure a model that adds to a starter, on streams whose collection the starter has not seen.
 
-    python scripts/evaluate_starter.py [--messages 0 5 20 100] [--shared] [--streams enron2 ...]
+    python scripts/evaluate_starter.py [--messages 0 5 20 100] [--streams enron2 ...]
     python scripts/evaluate_starter.py --week
 
 A model learns consecutive messages of the first half of a stream, of both classes or of one; up to 700 messages of the
-second half are classified. With --shared the starter is treated as any shared model. Beside it are a model without
-starter and bogofilter at .5 and at its own .99. The streams are SpamAssassin by date, from the 1,000th message on, when
-both classes arrive; enron2; enron3; and modern phishing and spam mixed into the newest good mail of SpamAssassin.
+second half are classified. Beside it are a model without starter and bogofilter at .5 and at its own .99. The streams
+are SpamAssassin by date, from the 1,000th message on, when both classes arrive; enron2; enron3; and modern phishing and
+spam mixed into the newest good mail of SpamAssassin.
 
 With --week an inbox of 800 good messages is learned. On each of seven days 80 good messages and 20 spams are classified
 by the model of the morning; in the evening the lost ones and those let through are corrected.
@@ -31,7 +31,6 @@ from peers import Bogofilter
 from spamnb.api.train import train
 from spamnb.evaluation.online import sort_by_date
 from spamnb.filter import Classifier
-from spamnb.model.model import STARTER
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries
@@ -129,8 +128,7 @@ def simulate_week(work: Path, name: str, stream: Stream, root: Path) -> None:
     inbox.mkdir()
     for number, each in enumerate(good[:INBOX]):
         (inbox / f"{number:04}.eml").write_bytes(each.read())
-    with make_starter(find_collections(collections, root), work / NAME) as store:
-        store.put_meta({STARTER: True})
+    make_starter(find_collections(collections, root), work / NAME).close()
     train(f"ham={inbox}", work / "model", tell=lambda line: None)
     figures: dict[str, list[np.ndarray]] = {"spamnb": []}
     with Classifier.open(work / "model", writable=True) as classifier:
@@ -158,7 +156,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--messages", type=int, nargs="+", default=[0, 5, 20, 100], help="learned; ascending")
     parser.add_argument("--streams", nargs="+", metavar="STREAM", help="[default: all]")
-    parser.add_argument("--shared", action="store_true", help="with the rules of any shared model")
     parser.add_argument("--week", action="store_true", help="an inbox, and then a week of mail")
     arguments = with_corpora(parser, "spamassassin")
     n_good = INBOX + DAYS * GOOD_A_DAY if arguments.week else NEWEST_GOOD
@@ -177,8 +174,7 @@ def main() -> None:
         for name, (collections, stream) in streams.items():
             work = Path(folder) / name.replace(" ", "-")
             work.mkdir()
-            with make_starter(find_collections(collections, arguments.corpora), work / NAME) as store:
-                store.put_meta({STARTER: not arguments.shared})
+            make_starter(find_collections(collections, arguments.corpora), work / NAME).close()
             for label in (None, "ham", "spam"):
                 cells = evaluate(work / f"model-{label}", work / NAME, stream, label, arguments.messages)
                 show(name, label or "both", "starter", *cells)

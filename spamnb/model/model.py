@@ -25,14 +25,12 @@ SHARED = "shared_model"  # in table meta of a user's file, the path of the model
 DENSE_CLASSES = "dense_classes"  # in table meta of a model of vectors, the classes of its moments
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
-SHARED_LESSONS = 60  # lessons that weigh as much as a shared model: docs/experiments.md#lessons-of-a-user
-# A starter is mail of strangers, so it weighs less and less: as much as 60 / (1 + n/100) lessons beside n lessons. In
-# the curve it counts as much as 100 lessons of each class, and in known mail as 15. With these rules beside a shared
-# model of known mail, users let more spam through: docs/experiments.md#the-starter
 STARTER = "is_starter"  # in table meta of a starter
-SHARE_HALVED, STARTER_SCORES, STARTER_KNOWN = 100, 100, 15
-MIN_OWN = 5  # lessons of each class, before headers and structure count that the starter does not have
-MAX_LESSONS = 10_000  # from here on the share of the starter does not fall, so that no sum is too large
+# A shared model weighs as much as 60 / (1 + n/50) lessons, where n are those besides the largest class, because lessons
+# of one class alone must not outweigh it: docs/experiments.md#lessons-of-a-user
+SHARED_LESSONS, SHARE_HALVED = 60, 50
+MIN_OWN = 5  # lessons of a second class, before headers and structure count that the shared model does not have
+MAX_LESSONS = 10_000  # from here on the share of the shared model does not fall, so that no sum is too large
 NO_TYPICALITY = np.zeros(1 + TYPICALITY_BINS, HISTOGRAM)  # of a class
 
 
@@ -82,14 +80,18 @@ class Model:
     def calibration(self) -> Calibration:
         """The calibration of the classes with messages: as it was written, or fitted now if the sums changed since."""
         if self.curves is None:
-            return fit_curves(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
+            return self._fit_curves()
         slope, intercept, knee = self.curves[self.nonempty_classes].T
         return Calibration(slope, intercept, knee, self.meta[NOISE])
 
+    def _fit_curves(self) -> Calibration:
+        """Fit the curves to the histograms. A starter has the scores of a few of its messages, which stand for all."""
+        documents = self.histogram[:, 0].sum(axis=1) if self.is_starter else self.sums[:, 0]
+        return fit_curves(self.histogram[self.nonempty_classes], documents[self.nonempty_classes])
+
     def check_calibration(self) -> None:
         """Raise Damaged if the curves differ from a fit to the histograms."""
-        fitted = fit_curves(self.histogram[self.nonempty_classes], self.sums[self.nonempty_classes, 0])
-        pairs = zip(self.calibration, fitted)
+        pairs = zip(self.calibration, self._fit_curves())
         if not all(np.allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-3) for a, b in pairs):
             raise Damaged("curves in table classes that do not fit its histograms")
 
@@ -135,21 +137,22 @@ class Model:
 
     def weigh_lessons(self, own: Model) -> int:
         """Return the weight, in messages, of each lesson of the file ``own`` that adds to this one."""
-        n_lessons = min(int(own.sums[:, 0].sum()), MAX_LESSONS) if self.is_starter else 0
-        growth = 1 + n_lessons / SHARE_HALVED
+        growth = 1 + min(own.n_contrasts, MAX_LESSONS) / SHARE_HALVED
         return max(1, int(self.sums[:, 0].sum() * growth) // SHARED_LESSONS)
 
-    def is_one_sided(self, starter: Model) -> bool:
-        """Return whether this file has fewer than MIN_OWN messages of a class of the starter.
+    @property
+    def n_contrasts(self) -> int:
+        """The number of messages besides those of the largest class: what this file says about differences."""
+        documents = self.sums[:, 0]
+        return int(documents.sum() - documents.max(initial=0))
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether this file has fewer than MIN_OWN messages of a second class.
 
         Headers and structure that only this file has then say whose mailbox it is, and not what spam is.
         """
-        return bool(self.lacking_classes(starter))
-
-    def lacking_classes(self, shared: Model) -> set[str]:
-        """Return the classes of the shared model of which this file has fewer than MIN_OWN messages."""
-        own = {name: int(self.sums[number, 0]) for name, number in self.class_ids.items()}
-        return {name for name in shared.totals.classes if own.get(name, 0) < MIN_OWN}
+        return self.n_contrasts < MIN_OWN
 
     def with_classes_of(self, other: Model) -> Model:
         """Return the model with the other's classes that it lacks, which are empty."""
@@ -177,29 +180,18 @@ class Model:
     def plus(self, shared: Model) -> Model:
         """Return the sum of this model and the shared model's. Settings that this file lacks are the shared model's.
 
-        The curves are the shared model's. Beside a starter, or if the file has other classes, new curves are fitted to
-        the scores of both.
+        The curves are fitted to the scores of both, of which each counts once: the scores of early lessons are by a
+        model that knows little, so they must not count ``weight`` times.
         """
         weight, extended = shared.weigh_lessons(self), shared.with_classes_of(self)
         combined = extended.add(self, weight)
         meta = {**shared.meta, **self.meta, SIZE: combined.meta[SIZE], NOISE: shared.calibration.noise}
         combined = replace(combined, meta=meta, lesson_weight=weight)
-        if shared.is_starter:
-            typicality = np.full_like(extended.typicality, STARTER_KNOWN)
-            typicality[:, 1:] = thin(extended.typicality[:, None, 1:], STARTER_KNOWN)[:, 0]
-            thinned = replace(extended, typicality=typicality, histogram=thin(extended.histogram, STARTER_SCORES))
-            known = thinned.add(self)
-            combined = replace(combined, typicality=known.typicality)
         if combined.totals.classes != shared.totals.classes:
             return combined
-        if not shared.is_starter:
-            return replace(combined, curves=shared.fitted_curves)
-        # Scores of spam alone would call good mail spam.
-        has_own = self.lacking_classes(shared) <= {shared.meta.get("spam")}
-        scores = (known if has_own else thinned).histogram
-        n_scored = scores[:, 0].sum(axis=1, keepdims=True)
-        fitted = replace(combined, histogram=scores, sums=np.broadcast_to(n_scored, combined.sums.shape))
-        return replace(combined, curves=fitted.fitted_curves)
+        n_good = sum(int(self.sums[number, 0]) for name, number in self.class_ids.items() if name != meta.get("spam"))
+        scored = extended.add(self) if n_good >= MIN_OWN else extended  # scores of spam alone would call good mail spam
+        return replace(combined, curves=scored.fitted_curves)
 
     @property
     def fitted_curves(self) -> np.ndarray:
@@ -207,14 +199,3 @@ class Model:
         curves = np.tile(NO_CURVE, (len(self.class_ids), 1))
         curves[self.nonempty_classes] = np.stack(self.calibration[:3], axis=1)
         return curves
-
-
-def thin(histogram: np.ndarray, messages: int) -> np.ndarray:
-    """Return a histogram (C, ., bins) with at most this number of messages of each class on average.
-
-    >>> thin(np.array([[[2, 6, 2], [4, 0, 6]]]), 5).tolist()
-    [[[1, 3, 1], [2, 0, 3]]]
-    """
-    sums = np.cumsum(histogram, axis=2)
-    share = min(1.0, messages * len(histogram) / max(int(sums[:, 0, -1].sum()), 1))
-    return np.diff(np.floor(sums * share + 0.5).astype(np.int64), axis=2, prepend=0)

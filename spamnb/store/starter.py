@@ -9,12 +9,10 @@ from __future__ import annotations
 import contextlib
 import lzma
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spamnb.errors import ModelExists, SpamnbError
-from spamnb.model.model import STARTER
 from spamnb.reader.rows import Rows
 from spamnb.settings import COST_SETTINGS, TOKENS_VERSION, Settings
 from spamnb.store.jsonl import parse_export
@@ -37,10 +35,9 @@ def write_starter(path: Path, *, force: bool = False) -> None:
             f"{EXPORT}: the starter has tokens of another version of spamnb; 'python scripts/build_starter.py' makes it"
             " again, --no-starter does without"
         )
-    model = replace(starter.model, meta={**starter.model.meta, STARTER: True})
     try:
-        with contextlib.suppress(ModelExists), atomic_replace(path, model.meta, force=force) as store:
-            write_snapshot(store, starter._replace(model=model))
+        with contextlib.suppress(ModelExists), atomic_replace(path, starter.model.meta, force=force) as store:
+            write_snapshot(store, starter)
     except SpamnbError as error:
         raise SpamnbError(f"{error}; the starter is needed there, because the model beside it adds to it") from None
 

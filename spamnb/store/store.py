@@ -391,19 +391,18 @@ class Store(Database):
     def look_up(self, tokens: Sequence[str]) -> Sums:
         """Return the figures by which a message with these ``tokens``, which are distinct, is scored.
 
-        Beside a starter its words alone say how typical a message is. The few messages of one's own move the typicality
-        of all mail from one lesson to the next, so that it could not be compared with that of known mail.
+        The words of the shared model alone say how typical a message is. The few messages of one's own move the
+        typicality of all mail from one lesson to the next, so that it could not be compared with that of known mail.
         """
         with self.reading():
             array = TokenArray.of(tokens)
             sums = self.sums(array.hashes)
-            if self.starter is None:
+            if self.shared is None:
                 return sums
-            shared = self.starter.own
-            figures = self.starter._read_figures(sums.classes, array.hashes)
-            if self.own.is_one_sided(shared):
+            figures = self.shared._read_figures(sums.classes, array.hashes)
+            if self.own.is_one_sided:
                 sums.figures[:, :, (array.groups >= N_WORD_GROUPS) & ~figures[DOCUMENTS].any(axis=0)] = 0
-            return sums._replace(known=KnownSums(shared.totals_of(sums.classes), figures))
+            return sums._replace(known=KnownSums(self.shared.own.totals_of(sums.classes), figures))
 
     def sums(self, hashes: np.ndarray) -> Sums:
         """Return the figures of the tokens with these hashes, which are distinct."""
