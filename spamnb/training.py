@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from spamnb.model.class_counts import WEIGHT, Cells
 from spamnb.model.correction import add_first_class
 from spamnb.model.decision import Decider
 from spamnb.model.delta import MessageRecord
-from spamnb.model.learner import CorrectionFit, Fit, Learner, NewestScores, learner_for
+from spamnb.model.learner import Fit, Learner, NewestScores, learner_for
 from spamnb.model.model import SIZE, Model
 from spamnb.model.new_senders import NewSenders, assign_senders
 from spamnb.model.newest import NoNewest, select_newest
@@ -23,7 +22,7 @@ from spamnb.model.training_set import TrainingSet
 from spamnb.reader.message import has_unread_parts
 from spamnb.reader.tokens import CHUNK_TOKENS
 from spamnb.settings import Settings
-from spamnb.store.buckets import VECTOR, Block
+from spamnb.store.buckets import Block
 from spamnb.store.examples import add_examples
 from spamnb.store.snapshot import write_messages, write_sums
 from spamnb.store.store import Store
@@ -92,9 +91,10 @@ def fit(training_set: TrainingSet, settings: Settings) -> Fit:
     learner = learner_for(settings)
     fitted = learner.fit(training_set)
     try:
-        return fitted._replace(newest=_score_newest(fitted.training_set, learner))
+        newest = _score_newest(fitted.training_set, learner)
     except NoNewest as why:
-        return fitted._replace(no_newest=str(why))
+        newest = NewestScores.none(fitted.left_out.scores.shape[1], str(why))
+    return fitted._replace(newest=newest)
 
 
 def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores:
@@ -122,8 +122,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     curves, column = calibration.fit_curves(fitted.histogram(), documents), settings.spam_column(classes)
     decider = Decider(settings, classes, documents, curves, fitted.known_typicality())
     newest = None
-    if fitted.newest is not None:
-        rows = fitted.newest.rows
+    if len(rows := fitted.newest.rows):
         order = np.argsort(positions[rows])
         decisions = decider.decide(fitted.newest.left_out.take(order), ~has_unread_parts(truncations[rows[order]]))
         newest = NewestResult(fitted.newest.since, labels[rows[order]], decisions.verdicts)
@@ -151,7 +150,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
         decisions.verdicts,
         len(doubtful),
         newest,
-        fitted.no_newest,
+        fitted.newest.why_none,
         new_senders,
     )
 
@@ -165,7 +164,7 @@ def model_of(training_set: TrainingSet, settings: Settings) -> Store:
 
 def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     """Write the model into a new, empty store."""
-    training_set, correction = fitted.training_set, fitted.correction
+    training_set = fitted.training_set
     totals = training_set.totals()
     meta = {**settings.as_meta(), **fitted.meta, SIZE: totals.vocabulary_size}
     class_ids = {name: number for number, name in enumerate(totals.classes)}
@@ -173,32 +172,28 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     model = Model(meta, class_ids, sums, fitted.histogram(), fitted.known_typicality(), None, arrays=fitted.arrays)
     write_sums(store, model, _make_blocks(fitted))
     with store.writing():
-        write_messages(store, _make_records(training_set, correction))
-        add_examples(store, correction.examples if correction is not None else ())
+        write_messages(store, _make_records(fitted))
+        add_examples(store, fitted.correction.examples)
         store.recalibrate()
 
 
 def _make_blocks(fitted: Fit) -> Iterator[Block]:
     """Yield the tokens that occur, ascending by hash."""
-    training_set, correction, vectors = fitted.training_set, fitted.correction, fitted.vectors
+    training_set = fitted.training_set
     columns = training_set.columns_by_hash()
     for first in range(0, len(columns), CHUNK_TOKENS):
         chunk = columns[first : first + CHUNK_TOKENS]
-        cells = training_set.cells.take(chunk)
-        if correction is not None:  # a token also has a weight in the classes that have no message with it
-            table = cells.table(len(chunk), len(training_set.classes))
-            table[:, :, WEIGHT] = add_first_class(correction.weights[chunk])
-            cells = Cells.of_table(table)
-        chunk_vectors = np.zeros((len(chunk), 0), VECTOR) if vectors is None else vectors[chunk]
-        yield Block(training_set.tokens.take(chunk), cells, chunk_vectors)
+        table = training_set.cells.take(chunk).table(len(chunk), len(training_set.classes))
+        # A token also has a weight in the classes that have no message with it.
+        table[:, :, WEIGHT] = add_first_class(fitted.correction.weights[chunk])
+        yield Block(training_set.tokens.take(chunk), Cells.of_table(table), fitted.vectors[chunk])
 
 
-def _make_records(training_set: TrainingSet, correction: CorrectionFit | None) -> Iterator[tuple[bytes, MessageRecord]]:
+def _make_records(fitted: Fit) -> Iterator[tuple[bytes, MessageRecord]]:
     """Yield the digests of the messages, ascending, and their records."""
-    classes, digests = training_set.classes, training_set.rows.digests
-    labels = training_set.rows.labels
-    for first in range(0, len(labels), CHUNK_MESSAGES):
+    rows, classes = fitted.training_set.rows, fitted.training_set.classes
+    for first in range(0, len(rows), CHUNK_MESSAGES):
         chunk = slice(first, first + CHUNK_MESSAGES)
-        contributions = repeat([]) if correction is None else add_first_class(correction.contributions[chunk]).tolist()
-        for digest, label, contribution in zip(digests[chunk], labels[chunk].tolist(), contributions):
+        contributions = add_first_class(fitted.correction.contributions[chunk]).tolist()
+        for digest, label, contribution in zip(rows.digests[chunk], rows.labels[chunk].tolist(), contributions):
             yield digest.tobytes(), MessageRecord(classes[label], False, contribution=dict(zip(classes, contribution)))

@@ -104,7 +104,8 @@ class Corrected(Learner):
         if len(doubtful):
             doubtful_scores = self._corrected_scores(solution, trusted, doubtful)
         correction = solution._replace(examples=_find_examples(solution, trusted))
-        return Fit(trusted, left_out, doubtful, doubtful_scores, folds, noise, correction=correction)
+        others = {"doubtful": doubtful, "doubtful_scores": doubtful_scores, "n_folds": folds, "noise": noise}
+        return Fit.of(trusted, left_out, correction=correction, **others)
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores | None:
         scores = self.naive_bayes.leave_one_out(others).scores
@@ -114,9 +115,7 @@ class Corrected(Learner):
         _, noise = label_trust(offset_scale(scores.shape[1]) * scores, others.rows.labels)
         return self._corrected_scores(_solve(others, scores, noise, passes), others, messages)
 
-    def score_folds(self, fitted: Fit, fold: np.ndarray) -> Scores | None:
-        if fitted.correction is None:
-            return None
+    def score_folds(self, fitted: Fit, fold: np.ndarray) -> Scores:
         left_out = self.naive_bayes.leave_folds_out(fitted.training_set, fold)
         classes = left_out.scores.shape[1]
         corrections = _correct_folds(fitted.correction, fold, (PASSES if classes == 2 else MANY_PASSES)[2])

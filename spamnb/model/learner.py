@@ -81,11 +81,23 @@ class CorrectionFit(NamedTuple):
     """The fitted correction of naive Bayes, in units of ``model.correction.UNIT``, of all classes but the first."""
 
     problem: Problem
-    contributions: np.ndarray  # (n, C - 1) added to the weights of the tokens of each message
-    weights: np.ndarray  # (V, C - 1) the sums of the contributions by token
+    contributions: np.ndarray  # (n, C - 1) added to the weights of the tokens of each message; (n, 0) without weights
+    weights: np.ndarray  # (V, C - 1) the sums of the contributions by token; (V, 0) in models without weights
     noise: float  # share of wrong labels
     parameters: Mapping[str, float]  # ``penalty`` and ``least`` of ``Problem.ascend``
     examples: Sequence[Example] = ()  # the hardest last
+
+    @classmethod
+    def none(cls, training_set: TrainingSet) -> CorrectionFit:
+        """Return the correction of a model that has none."""
+        from spamnb.model.correction import Problem  # only training needs this import
+
+        nobody = np.zeros(0, np.int64)
+        problem = Problem.of(nobody, nobody, nobody.astype(np.int32), 0, np.zeros((0, 1)), nobody)
+        contributions, weights = (
+            np.zeros((size, 0), np.int64) for size in (len(training_set.rows), len(training_set.tokens))
+        )
+        return cls(problem, contributions, weights, 0.0, {})
 
 
 class NewestScores(NamedTuple):
@@ -94,6 +106,12 @@ class NewestScores(NamedTuple):
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     rows: np.ndarray  # (m,) numbers of these messages among those of the training set
     left_out: Scores
+    why_none: str = ""  # if there are none, as the end of a sentence
+
+    @classmethod
+    def none(cls, classes: int, why: str) -> NewestScores:
+        """Return the scores of no message."""
+        return cls(0, np.zeros(0, np.intp), Scores.zeros(0, classes), why)
 
 
 class Fit(NamedTuple):
@@ -106,20 +124,26 @@ class Fit(NamedTuple):
     left_out: Scores  # the messages, each by a model without it; of none if there is one class only
     doubtful: Rows  # messages whose labels are not trusted, over the same tokens
     doubtful_scores: Scores  # ``doubtful`` by a model of the learned messages
+    newest: NewestScores
+    correction: CorrectionFit
+    vectors: np.ndarray  # (V, d) the vector of each token; d is 0 in models without vectors
     n_folds: int | None = None  # folds that were left out in turn; None: each message was left out by itself
     noise: float = 0.0  # estimated share of wrong labels
-    newest: NewestScores | None = None
-    no_newest: str = ""  # why there is no ``newest``
-    correction: CorrectionFit | None = None
     arrays: Mapping[str, np.ndarray] = {}  # parameters that are not sums per token, by their names in the model file
-    vectors: np.ndarray | None = None  # (V, d) the vector of each token
     meta: Mapping[str, object] = {}
 
     @classmethod
     def of(cls, training_set: TrainingSet, left_out: Scores, **others: Any) -> Fit:
-        """Return a fit that trusts all labels."""
-        nobody = training_set.rows.take(slice(0, 0))
-        return cls(training_set, left_out, nobody, Scores.zeros(0, left_out.scores.shape[1]), **others)
+        """Return a fit. What ``others`` lack is that of a model that trusts all labels, and has sums only."""
+        classes = left_out.scores.shape[1]
+        defaults: dict[str, Any] = {
+            "doubtful": training_set.rows.take(slice(0, 0)),
+            "doubtful_scores": Scores.zeros(0, classes),
+            "newest": NewestScores.none(classes, ""),
+            "correction": CorrectionFit.none(training_set),
+            "vectors": np.zeros((len(training_set.tokens), 0), np.float32),
+        }
+        return cls(training_set, left_out, **(defaults | others))
 
     @property
     def labels(self) -> np.ndarray:
@@ -133,8 +157,7 @@ class Fit(NamedTuple):
         newer mail is more certain (docs/experiments.md#tomorrow).
         """
         scores = self.left_out.scores.copy()
-        if self.newest is not None:
-            scores[self.newest.rows] = self.newest.left_out.scores
+        scores[self.newest.rows] = self.newest.left_out.scores
         return histogram(scores, self.labels)
 
     def known_typicality(self) -> np.ndarray:

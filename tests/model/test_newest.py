@@ -137,7 +137,7 @@ def test_the_reason_is_named_where_there_is_no_estimate(messages: list[tuple[str
     with pytest.raises(NoNewest, match=re.escape(reason)):
         select_newest(training_set, "spam")
     fitted = fit(training_set, Settings())
-    assert fitted.newest is None and fitted.no_newest == reason
+    assert not len(fitted.newest.rows) and fitted.newest.why_none == reason
     assert len(training_set.classes) == 1 or estimate(fitted, Settings()).no_newest == reason
 
 
@@ -149,8 +149,8 @@ def test_just_enough_messages_are_enough(spam: str) -> None:
 def test_models_that_would_have_to_be_trained_again_are_not_asked() -> None:
     training_set = prepare(count_messages(drifting(300)))
     fitted = fit(training_set, Settings("lda", embedding="lsa:2"))
-    assert fitted.newest is None and "lda would have to be trained once more" in fitted.no_newest
-    assert fit(training_set, Settings()).newest is not None
+    assert not len(fitted.newest.rows) and "lda would have to be trained once more" in fitted.newest.why_none
+    assert len(fit(training_set, Settings()).newest.rows)
 
 
 def test_of_one_second_the_last_in_the_mail_is_the_newest() -> None:
