@@ -23,7 +23,7 @@ from spamnb.model.decision import UNSURE, Decider, Loss, bin_typicality
 from spamnb.model.delta import Delta, Example, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, drop_accusations, learner_for, rank_evidence
 from spamnb.model.model import Model
-from spamnb.model.trust import DOUBTFUL, trust
+from spamnb.model.trust import trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.rows import Rows
@@ -540,8 +540,7 @@ class Classifier:
     def _add(self, messages: Sequence[_Labelled], is_move: bool) -> list[float]:
         """Add messages that the model has not learned, and return the trust in each label.
 
-        The examples are fitted again if a message may have made them wrong: it changed weights, its label is doubtful,
-        or it was forgotten in another class before.
+        The examples are fitted again if a weight changed. A move changes weights, because the message was forgotten.
         """
         new = []
         for label, message, classification, _, is_lesson in messages:
@@ -550,14 +549,9 @@ class Classifier:
         examples, sums = read_examples(self.store), self._look_up([each.rows for each in new], ())
         delta = self.learner.delta(self.model, sums, new, examples)
         apply(self.store, delta)
-        causes = [
-            each.digest
-            for each, record in zip(new, delta.scored)
-            if is_move or each.trust < DOUBTFUL or any(record.contribution.values())
-        ]
-        if causes:
+        if cause := delta.last_fitted or (messages[0].message.digest if is_move else b""):
             refit = self.learner.refit(self.model, self._look_up([], examples), examples)
-            apply(self.store, refit._replace(cause=causes[-1]))
+            apply(self.store, refit._replace(cause=cause))
         for each, (label, message, _, taught_at, _) in zip(new, messages):
             store_message(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
         return [each.trust for each in new]

@@ -3,9 +3,9 @@
 model/correction.py defines the correction. Like the counts of naive Bayes, it is a sum over messages: the model file
 stores the contribution of each message beside its digest, so that it can be subtracted.
 
-Training fits all messages. Learning one message fits this message if its label is trusted, and then the stored examples
-that it made wrong (examples.py). Otherwise a few wrong lessons would shift the scores of all mail, because nothing else
-holds them. Forgetting the message subtracts all these changes. If a message that training found hard is forgotten, the
+Training fits all messages. Learning one message fits this message, and then the stored examples that it made wrong
+(examples.py). Otherwise a few wrong lessons would shift the scores of all mail, because nothing else holds
+them. Forgetting the message subtracts all these changes. If a message that training found hard is forgotten, the
 examples are fitted again, because their contributions depend on this message.
 """
 

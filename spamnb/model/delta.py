@@ -148,6 +148,11 @@ class Delta(NamedTuple):
         """Return what one message added when it was learned."""
         return cls([addend], [addend.record], addend.record.changes)
 
+    @property
+    def last_fitted(self) -> bytes:
+        """The digest of the last message with a contribution; empty if the messages change no weight."""
+        return next((each.digest for each in reversed(self.addends) if any(each.record.contribution.values())), b"")
+
     def negative(self) -> Delta:
         """Return the delta that takes this one away."""
         return self._replace(sign=-self.sign)

@@ -16,8 +16,8 @@ def apply(store: Store, delta: Delta) -> None:
             _apply_addend(store, addend, delta.sign)
         if delta.changes:
             change_examples(store, delta.changes, delta.sign)
-            if delta.cause and (record := read_learned(store, delta.cause)):
-                put_learned(store, [(delta.cause, record._replace(changes=delta.changes))])
+        if delta.cause and (record := read_learned(store, delta.cause)):
+            put_learned(store, [(delta.cause, record._replace(changes=delta.changes))])
         for scored in delta.scored:
             store.count_scores(scored.label, scored.bins, scored.typicality, delta.sign, scored.is_lesson)
         if delta.examples:
