@@ -57,26 +57,9 @@ class Document:
         return values
 
     def error(self, keys: Keys, problem: str, value: str = "") -> SpamnbError:
-        """Return an error of a setting, and of one ``value`` in its list, with the line in the file."""
+        """Return an error of a setting, and of one ``value`` in its list."""
         shown = ".".join(map(_quote_key, keys)) + (f": {escape(value[:_MAX_VALUE])!r}" if value else "")
-        line = self._find_line(keys, value) or self._find_line(keys[:-1])  # a setting that is missing has no line
-        return SpamnbError(f"{escape(str(self.path))}{f':{line}' if line else ''}: {shown}: {problem}")
-
-    def _find_line(self, keys: Keys, value: str = "") -> int:
-        """Return the number of the line that sets a setting, or that has the value; 0 if it is not found."""
-        table: Keys = ()
-        number_of_setting = 0
-        for number, line in enumerate(self.text.splitlines(), 1):
-            text = line.strip()
-            if text.startswith("["):
-                table = _keys_of(text) or table
-                is_setting = table == keys
-            else:
-                is_setting = "=" in text and (*table, *_keys_of(text.partition("=")[0] + "= 0")) == keys
-            number_of_setting = number_of_setting or number * is_setting
-            if number_of_setting and value in line:
-                return number
-        return number_of_setting
+        return SpamnbError(f"{escape(str(self.path))}: {shown}: {problem}")
 
 
 _NO_FILE = Document(Path())
@@ -156,22 +139,3 @@ def quote_toml(text: str) -> str:
 def _quote_key(key: str) -> str:
     shown = escape(key)
     return shown if key.isascii() and key.replace("-", "").replace("_", "").isalnum() else repr(shown)
-
-
-def _keys_of(text: str) -> Keys:
-    """Return the keys of a line of TOML that begins a table or sets a value; () for any other line.
-
-    >>> _keys_of('[accounts."ann@example.org"] # mine'), _keys_of("a.b = 0"), _keys_of("[1, 2],")
-    (('accounts', 'ann@example.org'), ('a', 'b'), ())
-    """
-    import tomllib
-
-    keys: list[str] = []
-    try:
-        values: Any = tomllib.loads(text)
-    except ValueError:
-        return ()
-    while isinstance(values, dict) and values:
-        ((key, values),) = values.items()
-        keys.append(key)
-    return tuple(keys)

@@ -133,24 +133,12 @@ def _formatter(output_format: str, classifier: Classifier) -> Callable[[Entry, b
     formats = {"json": _json, "csv": _csv, "text": _tabbed}
     if output_format != "text" or not standard_output().isatty():
         return lambda entry, raw, result: (result.verdict, formats[output_format](entry.name, result))
-    from spamnb.model.decision import UNSURE
-    from spamnb.report.message_line import (
-        column_width,
-        fit_columns,
-        format_message_line,
-        probability_column,
-        read_heading,
-        terminal_width,
-    )
+    from spamnb.report.message_line import line_formatter
 
-    classes, spam = classifier.model.totals.classes, classifier.settings.spam
-    verdict_width, line_width = column_width([*classes, UNSURE]), terminal_width()
-    format_probability = probability_column([spam] if spam in classes else classes, line_width)
+    format_line = line_formatter(classifier.model.totals.classes, classifier.settings.spam)
 
     def format_columns(entry: Entry, raw: bytes, result: Classification) -> tuple[str, str]:
-        prefix = f"{fit_columns(result.verdict, verdict_width)}  {format_probability(result)}"
-        line = format_message_line(prefix, read_heading(raw), entry.name, line_width)
-        return result.verdict, f"{line}\n{_evidence(result)}"
+        return result.verdict, f"{format_line(result.verdict, result, raw, entry.name)}\n{_evidence(result)}"
 
     return format_columns
 

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,9 +26,8 @@ from spamnb.cli.mailboxes import (
 from spamnb.cli.options import ErrorCounter, begin_with_starter, model_option, own_ledger_option, starter_option, tell
 
 if TYPE_CHECKING:
-    from spamnb.filter import Classifier
-    from spamnb.mailbox.filing import Filing, SortResult
-    from spamnb.sources.mailbox import Folder
+    from spamnb.mailbox.filing import Filing
+    from spamnb.model.classification import Classification
 
 _MAX_FIELD = 60  # characters of a header field that are printed, because a sender can write a megabyte
 
@@ -92,15 +91,22 @@ def _sort(target: Target, filing: Filing, unreadable: ErrorCounter, everything: 
                 moved = pluralize(len(finished), "message")
                 tell(f"{target.display_name}: {moved} moved by a run that was interrupted")
             folders = folders_of(target, filing.record)
-            print_line: Callable[[SortResult, str], None] = _print_tabs
+            format_line: Callable[..., str] = _format_tabs
             if sys.stdout is not None and sys.stdout.isatty():
-                print_line = _column_printer(filing.classifier, folders)
+                from spamnb.report.message_line import line_formatter
+
+                classes, spam = filing.classifier.model.totals.classes, filing.classifier.settings.spam
+                format_line = line_formatter(
+                    classes, spam, ["stays", *(f"to {each.name}" for each in folders.values())]
+                )
             for result in filing.sort(folders, is_interrupted, everything):
                 action = f"to {result.target.name}" if result.target is not None else "stays"
                 counts["stay" if result.target is None else action] += 1
                 if has_reader:
+                    classification = result.classification
+                    of_message = classification.mail_verdict, classification, result.mail.raw, result.short_name
                     try:
-                        print_line(result, action)
+                        click.echo(format_line(*of_message, action))
                     except BrokenPipeError:  # the program that reads the output has ended, such as `head`
                         has_reader = False
                         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -144,36 +150,8 @@ def _delay_interrupt() -> Iterator[Callable[[], bool]]:
         raise KeyboardInterrupt
 
 
-def _column_printer(classifier: Classifier, folders: Mapping[str, Folder]) -> Callable[[SortResult, str], None]:
-    """Return a function that prints a message in columns, truncated to the width of the terminal."""
-    from spamnb.model.decision import UNSURE
-    from spamnb.report.message_line import (
-        column_width,
-        fit_columns,
-        format_message_line,
-        probability_column,
-        read_heading,
-        terminal_width,
-    )
-
-    widths = (
-        column_width([*classifier.model.totals.classes, UNSURE]),
-        column_width(["stays", *(f"to {folder.name}" for folder in folders.values())]),
-    )
-    line_width = terminal_width()
-    format_probability = probability_column([classifier.settings.spam], line_width)
-
-    def print_columns(result: SortResult, action: str) -> None:
-        verdict, action = map(fit_columns, (result.classification.mail_verdict, action), widths)
-        prefix = f"{verdict}  {format_probability(result.classification)}  {action}"
-        click.echo(format_message_line(prefix, read_heading(result.mail.raw), result.short_name, line_width))
-
-    return print_columns
-
-
-def _print_tabs(result: SortResult, action: str) -> None:
-    verdict, probability = result.classification.mail_verdict, result.classification.describe_probability()
-    click.echo("\t".join([verdict, probability, action, format_heading(result.mail.raw), result.short_name]))
+def _format_tabs(verdict: str, classification: Classification, raw: bytes, name: str, action: str) -> str:
+    return "\t".join([verdict, classification.describe_probability(), action, format_heading(raw), name])
 
 
 def format_heading(raw: bytes) -> str:
@@ -181,5 +159,4 @@ def format_heading(raw: bytes) -> str:
     from spamnb.reader.message import read_field
     from spamnb.shown_text import to_printable
 
-    texts = [to_printable(read_field(raw, name)) for name in ("from", "subject", "date")]
-    return "\t".join(text if len(text) <= _MAX_FIELD else text[: _MAX_FIELD - 1] + "…" for text in texts)
+    return "\t".join(to_printable(read_field(raw, name), _MAX_FIELD) for name in ("from", "subject", "date"))

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from spamnb.model.classification import Classification
+from spamnb.model.decision import UNSURE
 from spamnb.reader.message import parse, read_fields
 from spamnb.shown_text import to_printable
 
@@ -79,6 +80,22 @@ def probability_column(names: Sequence[str], line_width: int) -> Callable[[Class
         return fit_columns(text.removeprefix(f"P({names[0]}) ") if is_short else text, width)
 
     return format_probability
+
+
+def line_formatter(classes: Sequence[str], spam: str, actions: Sequence[str] = ()) -> Callable[..., str]:
+    """Return a function that describes a message in a line of the terminal's width.
+
+    Its parameters are the verdict, the classification, the message, its name, and one of ``actions`` if there are any.
+    """
+    widths, line_width = (column_width([*classes, UNSURE]), column_width([*actions, ""])), terminal_width()
+    format_probability = probability_column([spam] if spam in classes else classes, line_width)
+
+    def format_line(verdict: str, classification: Classification, raw: bytes, name: str, action: str = "") -> str:
+        columns = [fit_columns(verdict, widths[0]), format_probability(classification)]
+        columns += [fit_columns(action, widths[1])] if action else []
+        return format_message_line(GAP.join(columns), read_heading(raw), name, line_width)
+
+    return format_line
 
 
 def format_message_line(prefix: str, heading: Heading, name: str, width: int) -> str:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, parse_qsl
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -50,14 +51,6 @@ HEADERS = {
 Fields = dict[str, list[str]]  # the values of a form by name
 
 
-class BadRequest(Exception):
-    """A request is refused with an HTTP status, a heading and a line of text."""
-
-    def __init__(self, status: int, line: str, heading: str = "The request was refused") -> None:
-        super().__init__(line)
-        self.status, self.heading = status, heading
-
-
 @dataclass(frozen=True)
 class Review:
     """The pages of a ledger and of the models that learn.
@@ -86,7 +79,7 @@ class Review:
         ]
         static = Mount("/static", StaticFiles(packages=[("spamnb.review", "static")]))
         routes = [static, Mount("/{key}", routes=page_routes), Route("/", self._page(self._list))]
-        handlers: dict[Any, Any] = {BadRequest: self._refuse, SpamnbError: self._refuse}
+        handlers: dict[Any, Any] = {HTTPException: self._refuse, SpamnbError: self._refuse}
         policy = Middleware(BaseHTTPMiddleware, dispatch=_with_policy)
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS], www_redirect=False)
         return Starlette(routes=routes, exception_handlers=handlers, middleware=[policy, hosts])
@@ -103,7 +96,7 @@ class Review:
 
     def _check(self, request: Request) -> None:
         if not self._has_key(request):
-            raise BadRequest(403, "Open the address that 'spamnb review' printed: it contains a key.")
+            raise HTTPException(403, "Open the address that 'spamnb review' printed: it contains a key.")
 
     def _has_key(self, request: Request) -> bool:
         key = request.path_params.get("key", "")
@@ -124,16 +117,16 @@ class Review:
         async def answer(request: Request) -> Response:
             self._check(request)
             if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
-                raise BadRequest(403, "A page of another site sent this form.")
+                raise HTTPException(403, "A page of another site sent this form.")
             body = b""
             async for part in request.stream():
                 body += part
                 if len(body) > MAX_BODY:
-                    raise BadRequest(413, f"The form has more than {MAX_BODY:,} bytes.")
+                    raise HTTPException(413, f"The form has more than {MAX_BODY:,} bytes.")
             try:
                 fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
             except ValueError:
-                raise BadRequest(400, f"The form has more than {MAX_FIELDS} fields.") from None
+                raise HTTPException(400, f"The form has more than {MAX_FIELDS} fields.") from None
             return await run_in_threadpool(act, fields)
 
         return answer
@@ -145,10 +138,11 @@ class Review:
         return HTMLResponse(pages.render(template, **values), status)
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        status = 404 if isinstance(error, NotInLedger) else 409
-        refusal = error if isinstance(error, BadRequest) else BadRequest(status, in_options(error))
-        line = to_printable(str(refusal), 500)
-        return self._render(request, "refusal.html", refusal.status, line=line, heading=refusal.heading)
+        if isinstance(error, HTTPException):
+            status, line = error.status_code, error.detail
+        else:
+            status, line = 404 if isinstance(error, NotInLedger) else 409, in_options(error)
+        return self._render(request, "refusal.html", status, line=to_printable(line, 500))
 
     def _list(self, request: Request) -> Response:
         query = request.query_params
@@ -186,11 +180,11 @@ class Review:
         label = label_of_one or _first(fields, "as")
         texts = [position] if label_of_one else fields.get("entry", [])
         if label not in ("spam", "good"):
-            raise BadRequest(
+            raise HTTPException(
                 400, "The form does not say whether the messages are spam or good. Press one of the buttons."
             )
         if not texts:
-            raise BadRequest(400, "No message is ticked. Go back and tick at least one.")
+            raise HTTPException(400, "No message is ticked. Go back and tick at least one.")
         positions = dict.fromkeys(map(_to_position, texts))
         with Ledger.open(self.ledger) as ledger, self._teacher(ledger) as teacher:
             teacher.teach(positions, label == "spam", move="move" in fields)
@@ -207,7 +201,7 @@ class Review:
                 corrections = ledger.corrections(last=True, digest=entry.digest, user=entry.user)
             teacher.undo(corrections)
         if not (teacher.n_changed or teacher.problems):
-            raise BadRequest(
+            raise HTTPException(
                 404, "Nothing was undone: the correction was undone before, or is no longer in the ledger."
             )
         return self._back(fields, teacher, undone=teacher.n_changed)
@@ -215,7 +209,7 @@ class Review:
     def _move(self, fields: Fields) -> Response:
         role, _, position = _first(fields, "to").partition(":")
         if role not in (INBOX, JUNK):
-            raise BadRequest(400, "The form does not say where to move the message. Press one of the buttons.")
+            raise HTTPException(400, "The form does not say where to move the message. Press one of the buttons.")
         with Ledger.open(self.ledger) as ledger, OpenMailboxes(ledger) as mailboxes:
             mailboxes.move_to(ledger.verdict(_to_position(position)), role)
         return RedirectResponse(f"/{self.key}/message/{int(position)}{_list_query(fields).format()}", 303)
@@ -226,13 +220,10 @@ class Review:
             yield teacher
 
     def _back(self, fields: Fields, teacher: Teacher, **parameters: str | int) -> Response:
-        """Redirect to the list that the form was on, with these parameters. Raise BadRequest if there are problems."""
-        problems = "; ".join(teacher.problems)
-        if problems and teacher.n_changed:
-            summary = f"{pluralize(teacher.n_changed, 'message')} changed; {problems}"
-            raise BadRequest(409, summary, "Some messages were not changed")
-        if problems:
-            raise BadRequest(409, problems)
+        """Redirect to the list that the form was on, or raise HTTPException if there are problems."""
+        if teacher.problems:
+            changed = [f"{pluralize(teacher.n_changed, 'message')} changed"] if teacher.n_changed else []
+            raise HTTPException(409, "; ".join([*changed, *teacher.problems]))
         return RedirectResponse(f"/{self.key}/{_list_query(fields).format(**parameters)}", 303)
 
 
