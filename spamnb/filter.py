@@ -19,7 +19,7 @@ from spamnb.errors import SpamnbError, check_type
 from spamnb.model.calibration import bins_by_class
 from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
-from spamnb.model.decision import UNSURE, Decider, Loss, bin_typicality
+from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide
 from spamnb.model.delta import Delta, Example, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, drop_accusations, learner_for, rank_evidence
 from spamnb.model.model import Model
@@ -323,10 +323,10 @@ class Classifier:
             return [unsure._replace(truncations=each) for each in truncations]
         sums, wanted = self.store.look_up(rows.tokens), n_evidence != 0
         scores = self.learner.score(model, sums, rows, with_weights=wanted)
-        decider, is_whole = Decider.of(self.settings, model), ~has_unread_parts(rows.truncations)
-        probabilities, verdicts, doubts = decider.decide(scores, is_whole)
+        is_whole = ~has_unread_parts(rows.truncations)
+        probabilities, verdicts, doubts = decide(self.settings, model, scores, is_whole)
         plain = scores if column is None or not wanted else drop_accusations(rows, scores, column)
-        plain_verdicts = verdicts if plain is scores else decider.decide(plain, is_whole).verdicts
+        plain_verdicts = verdicts if plain is scores else decide(self.settings, model, plain, is_whole).verdicts
         before = self.learner.uncalibrated(model, sums, rows) if uncalibrated else np.zeros((len(rows), 0))
         labels = np.full(len(rows), column) if column is not None else probabilities.argmax(axis=1)
         log_odds, beside_starter = _log_odds(probabilities, labels).tolist(), self.store.count_beside_starter()

@@ -9,10 +9,9 @@ import numpy as np
 
 from spamnb.core.score import Scores
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.model import calibration
 from spamnb.model.class_counts import WEIGHT, Cells
 from spamnb.model.correction import add_first_class
-from spamnb.model.decision import Decider
+from spamnb.model.decision import decide
 from spamnb.model.delta import MessageRecord
 from spamnb.model.learner import Fit, Learner, NewestScores, learner_for
 from spamnb.model.model import SIZE, Model
@@ -119,12 +118,11 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     facts_of_model = classes, documents, training_set.totals().vocabulary_size, n_folds
     if not len(labels):
         return LeaveOneOutResult(*facts_of_model, positions[:0], labels, left_out.scores, left_out.scores, [])
-    curves, column = calibration.fit_curves(fitted.histogram(), documents), settings.spam_column(classes)
-    decider = Decider(settings, classes, documents, curves, fitted.known_typicality())
-    newest = None
+    model, column, newest = _make_model(fitted, settings), settings.spam_column(classes), None
     if len(rows := fitted.newest.rows):
         order = np.argsort(positions[rows])
-        decisions = decider.decide(fitted.newest.left_out.take(order), ~has_unread_parts(truncations[rows[order]]))
+        is_whole = ~has_unread_parts(truncations[rows[order]])
+        decisions = decide(settings, model, fitted.newest.left_out.take(order), is_whole)
         newest = NewestResult(fitted.newest.since, labels[rows[order]], decisions.verdicts)
     new_senders = None
     if column is not None:
@@ -132,7 +130,8 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
         is_tested = (fold >= 0) & (labels != column)
         by_others = learner_for(settings).score_folds(fitted, fold) if is_tested.any() else None
         if by_others is not None:
-            decisions = decider.decide(by_others.take(is_tested), ~has_unread_parts(truncations[is_tested]))
+            is_whole = ~has_unread_parts(truncations[is_tested])
+            decisions = decide(settings, model, by_others.take(is_tested), is_whole)
             new_senders = NewSenders.of(training_set.rows.senders[is_tested], decisions.verdicts, settings.spam)
     doubtful, order = fitted.doubtful, np.argsort(positions)
     order = np.append(order, len(order) + np.argsort(doubtful.positions))
@@ -140,7 +139,7 @@ def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     labels = np.concatenate([labels, doubtful.labels])
     truncations = np.concatenate([truncations, doubtful.truncations])
     left_out = Scores.concat([left_out, fitted.doubtful_scores]).take(order)
-    decisions = decider.decide(left_out, ~has_unread_parts(truncations[order]))
+    decisions = decide(settings, model, left_out, ~has_unread_parts(truncations[order]))
     return LeaveOneOutResult(
         *facts_of_model,
         positions[order],
@@ -162,15 +161,17 @@ def model_of(training_set: TrainingSet, settings: Settings) -> Store:
     return store
 
 
-def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
-    """Write the model into a new, empty store."""
-    training_set = fitted.training_set
-    totals = training_set.totals()
+def _make_model(fitted: Fit, settings: Settings) -> Model:
+    totals = fitted.training_set.totals()
     meta = {**settings.as_meta(), **fitted.meta, SIZE: totals.vocabulary_size}
     class_ids = {name: number for number, name in enumerate(totals.classes)}
     sums = np.stack([totals.documents, totals.document_counts, totals.occurrences], axis=1)
-    model = Model(meta, class_ids, sums, fitted.histogram(), fitted.known_typicality(), None, arrays=fitted.arrays)
-    write_sums(store, model, _make_blocks(fitted))
+    return Model(meta, class_ids, sums, fitted.histogram(), fitted.known_typicality(), None, arrays=fitted.arrays)
+
+
+def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
+    """Write the model into a new, empty store."""
+    write_sums(store, _make_model(fitted, settings), _make_blocks(fitted))
     with store.writing():
         write_messages(store, _make_records(fitted))
         add_examples(store, fitted.correction.examples)

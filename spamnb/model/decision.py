@@ -41,7 +41,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.core.score import Scores
-from spamnb.model.calibration import Calibration
 from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.settings import STRICTNESS, Settings
 
@@ -143,41 +142,24 @@ class Decisions(NamedTuple):
     doubts: list[str]  # why the verdict is unsure although the probabilities are clear; empty without a doubt
 
 
-class Decider(NamedTuple):
-    """What messages are decided by: settings, and what a model of C classes knows besides its tokens."""
+def decide(settings: Settings, model: Model, scores: Scores, is_whole: np.ndarray) -> Decisions:
+    """Decide on messages by their scores. ``is_whole`` (n,) are those that were read to their end.
 
-    settings: Settings
-    classes: Sequence[str]
-    documents: np.ndarray  # (C,) messages
-    calibration: Calibration
-    known: np.ndarray  # (C, 1 + TYPICALITY_BINS) known mail
-
-    @classmethod
-    def of(cls, settings: Settings, model: Model) -> Decider:
-        """Return what messages are decided by in a model."""
-        totals = model.totals
-        return cls(settings, totals.classes, totals.documents, model.calibration, model.known_typicality)
-
-    def decide(self, scores: Scores, is_whole: np.ndarray) -> Decisions:
-        """Decide on messages by their scores. ``is_whole`` (n,) are those that were read to their end.
-
-        The verdict of least expected loss becomes unsure if the model knows too little of the message. Spam must be
-        typical of spam, and all other mail whole, because the part that was not read may be spam.
-        """
-        loss, column = Loss.of(self.settings), self.settings.spam_column(self.classes)
-        shares = evidence_shares(scores.votes)
-        probabilities = towards_prior(self.calibration.probabilities(scores.scores), self.documents, shares)
-        verdicts, doubts = loss.verdicts(self.classes, probabilities, self.settings.spam), [""] * len(shares)
-        if column is None:
-            typicality, is_typical_spam = np.zeros(len(shares)), np.ones(len(shares), bool)
-        else:
-            typicality = scores.typicality[:, column]
-            is_typical_spam = is_typical(typicality, self.known, column, loss.cost)
-        for i, verdict in enumerate(verdicts):
-            is_spam = verdict == self.settings.spam
-            if verdict != UNSURE and not (is_typical_spam[i] if is_spam else is_whole[i]):
-                verdicts[i], doubts[i] = UNSURE, describe_doubt(typicality[i], shares[i], is_whole=is_spam)
-        return Decisions(probabilities, verdicts, doubts)
+    The verdict of least expected loss becomes unsure if the model knows too little of the message. Spam must be
+    typical of spam, and all other mail whole, because the part that was not read may be spam.
+    """
+    loss, totals, shares = Loss.of(settings), model.totals, evidence_shares(scores.votes)
+    probabilities = towards_prior(model.calibration.probabilities(scores.scores), totals.documents, shares)
+    verdicts, doubts = loss.verdicts(totals.classes, probabilities, settings.spam), [""] * len(shares)
+    typicality, is_typical_spam = np.zeros(len(shares)), np.ones(len(shares), bool)
+    if (column := settings.spam_column(totals.classes)) is not None:
+        typicality = scores.typicality[:, column]
+        is_typical_spam = is_typical(typicality, model.known_typicality, column, loss.cost)
+    for i, verdict in enumerate(verdicts):
+        is_spam = verdict == settings.spam
+        if verdict != UNSURE and not (is_typical_spam[i] if is_spam else is_whole[i]):
+            verdicts[i], doubts[i] = UNSURE, describe_doubt(typicality[i], shares[i], is_whole=is_spam)
+    return Decisions(probabilities, verdicts, doubts)
 
 
 def typicality_bins(typicality: ArrayLike) -> np.ndarray:

@@ -11,12 +11,13 @@ from spamnb.core.score import Scores
 from spamnb.model import calibration
 from spamnb.model.decision import (
     TYPICALITY_BINS,
-    Decider,
+    decide,
     describe_doubt,
     is_typical,
     least_share,
     sum_typicality,
 )
+from spamnb.model.model import SIZE, Model
 from spamnb.settings import STRICTNESS, Settings
 
 SHARES = st.floats(0, 1)
@@ -73,17 +74,16 @@ def test_sums_add_up_and_subtract_exactly(seed: int, n: int, classes: int) -> No
 @pytest.mark.parametrize("is_whole", [True, False])
 def test_spam_must_be_typical_and_other_mail_whole(typicality: float, is_whole: bool) -> None:
     scores = np.array([[-9.0, 9.0], [9.0, -9.0]])
-    sums, documents = known([0.9] * 200, 200), np.array([200, 200])
+    sums, typical = np.full((2, 3), 200), known([0.9] * 200, 200)
     histogram = calibration.histogram(scores.repeat(200, axis=0), np.repeat([SPAM, HAM], 200))
-    curves = calibration.fit_curves(histogram, documents)
-    decider = Decider(Settings(), ["ham", "spam"], documents, curves, sums)
+    model = Model({SIZE: 9}, {"ham": HAM, "spam": SPAM}, sums, histogram, typical, None)
     messages = Scores.zeros(2, 2)._replace(
         scores=scores, typicality=np.full((2, 2), typicality), votes=np.full(2, np.inf)
     )
-    decisions = decider.decide(messages, np.array([is_whole, is_whole]))
+    decisions = decide(Settings(), model, messages, np.array([is_whole, is_whole]))
     assert decisions.verdicts == ["spam" if typicality else "unsure", "ham" if is_whole else "unsure"]
     assert [bool(doubt) for doubt in decisions.doubts] == [not typicality, not is_whole]
-    np.testing.assert_allclose(decisions.probabilities, curves.probabilities(scores), rtol=1e-12)
+    np.testing.assert_allclose(decisions.probabilities, model.calibration.probabilities(scores), rtol=1e-12)
 
 
 def test_doubts_are_told_apart() -> None:

@@ -13,7 +13,7 @@ from mail import count_messages, mail, message, train_file
 from spamnb.filter import Classifier
 from spamnb.model import calibration
 from spamnb.model.corrected import PASSES
-from spamnb.model.decision import Decider
+from spamnb.model.decision import decide
 from spamnb.model.newest import NoNewest, mark_newest, select_newest
 from spamnb.model.pooling import evidence_shares, towards_prior
 from spamnb.reader.message import digest
@@ -81,7 +81,7 @@ def test_the_newest_are_classified_by_a_model_that_was_trained_without_them(
         model = store.model
     typicality = np.array([result.typicality for result in by_older])
     np.testing.assert_allclose(of_older.typicality, typicality, atol=1e-9)
-    decisions = Decider.of(settings, model).decide(of_older, np.ones(len(new), bool))
+    decisions = decide(settings, model, of_older, np.ones(len(new), bool))
     assert found.verdicts == decisions.verdicts
     assert len(set(found.verdicts)) > 1
     assert model_type == "corrected" or found.verdicts != [label for label, _ in new], "not all is right"
