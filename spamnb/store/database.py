@@ -245,7 +245,9 @@ def _open_connection(name: str, writable: bool) -> sqlite3.Connection:
 
 
 def _connect(name: str, mode: str) -> sqlite3.Connection:
-    uri = f"{Path(name).absolute().as_uri()}?mode={mode}"
+    from urllib.parse import quote  # Path.as_uri of Python 3.14 imports http, ssl and email too
+
+    uri = f"file://{quote(os.fsencode(Path(name).absolute()))}?mode={mode}"
     # check_same_thread is off, because a thread may close a connection that another thread used.
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
