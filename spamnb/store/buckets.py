@@ -170,16 +170,15 @@ def _join(column: str, blobs: Sequence[Any], counts: np.ndarray, is_signed: bool
     """Return the numbers of a column (n,) int64; bucket i has ``counts[i]`` of them."""
     _bytes_of(column, blobs)
     lengths = np.fromiter(map(len, blobs), np.int64, len(blobs))
-    numbers = np.zeros(int(counts.sum()), np.int64)
-    n_read = 0
-    for width in (0, 1, 2, 4):
-        has_width = lengths == width * counts
-        octets = b"".join([blobs[i] for i in np.flatnonzero(has_width).tolist()]) if width else b""
-        if octets:
-            numbers[np.repeat(has_width, counts)] = np.frombuffer(octets, _number_type(width, is_signed))
-        n_read += int(np.count_nonzero(has_width & (counts > 0)))
-    if n_read != np.count_nonzero(counts):
+    widths = lengths // np.maximum(counts, 1)
+    used = {*widths.tolist()}
+    if (lengths != widths * counts).any() or not used <= {0, 1, 2, 4}:
         raise Damaged(f"truncated {column} in table tokens")
+    numbers = np.zeros(int(counts.sum()), np.int64)
+    for width in used - {0}:
+        has_width = widths == width
+        octets = b"".join(compress(blobs, has_width.tolist()))
+        numbers[np.repeat(has_width, counts)] = np.frombuffer(octets, _number_type(width, is_signed))
     return numbers
 
 
@@ -351,10 +350,10 @@ def _pack(numbers: np.ndarray, bounds: np.ndarray, is_signed: bool = False) -> l
         largest[sizes > 0] = np.maximum.reduceat(magnitudes, bounds[:-1][sizes > 0])
     widths = np.array([0, 1, 2, 4])[np.searchsorted([0, 0xFF, 0xFFFF], largest)]
     blobs = [b""] * len(sizes)
-    for width in (1, 2, 4):
-        if len(parts := np.flatnonzero(widths == width)):
-            octets = numbers.astype(_number_type(width, is_signed)).tobytes()
-            begins, ends = (width * bounds[parts]).tolist(), (width * bounds[parts + 1]).tolist()
-            for part, begin, end in zip(parts.tolist(), begins, ends):
-                blobs[part] = octets[begin:end]
+    for width in {*widths.tolist()} - {0}:
+        parts = np.flatnonzero(widths == width)
+        octets = numbers.astype(_number_type(width, is_signed)).tobytes()
+        begins, ends = (width * bounds[parts]).tolist(), (width * bounds[parts + 1]).tolist()
+        for part, begin, end in zip(parts.tolist(), begins, ends):
+            blobs[part] = octets[begin:end]
     return blobs
