@@ -5,6 +5,8 @@ url = "imaps://ann@mail.example.org"
 
 [people]                                # `spamnb.people` reads this table, and [users.NAME]
 allow = ["ann@example.org"]
+
+The files of earlier versions, accounts.toml and people.toml, are read as the tables of these names.
 """
 
 from __future__ import annotations
@@ -67,27 +69,49 @@ _NO_FILE = Document(Path())
 
 def configuration_path() -> Path:
     """Return the path of the configuration file: SPAMNB_CONFIG, or config.toml in the user's configuration folder."""
+    return _path("config")
+
+
+def _path(name: str) -> Path:
     folder = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return Path(os.environ.get("SPAMNB_CONFIG") or Path(folder, "spamnb", "config.toml"))
+    return Path(os.environ.get(f"SPAMNB_{name.upper()}") or Path(folder, "spamnb", f"{name}.toml"))
 
 
-def read_document() -> Document:
+def read_document(name: str = "config", table: str = "") -> Document:
     """Return the content of the configuration file. Raise SpamnbError for a file with a mistake.
 
-    The file is read again only after it was written or its mode was changed, so an unchanged file is the same object.
+    A file is read again only after it was written or its mode was changed, so an unchanged file is the same object.
+    ``name`` is that of a file of an earlier version, whose content is a ``table``.
     """
-    path = configuration_path()
+    path = _path(name)
     try:
         status = path.stat()
     except OSError as error:  # there is no file, or a service has no permission to enter the home folder
-        if os.environ.get("SPAMNB_CONFIG"):
+        if os.environ.get(f"SPAMNB_{name.upper()}"):
             raise SpamnbError(f"{escape(str(path))}: cannot be read: {reason(error)}") from None
         return _NO_FILE
-    return _read(path, status.st_ctime_ns, status.st_size)
+    return _read(path, table, status.st_ctime_ns, status.st_size)
 
 
-@lru_cache(1)
-def _read(path: Path, _time: int, _size: int) -> Document:
+def read_documents() -> list[Document]:
+    """Return the content of the files of earlier versions and of the configuration file."""
+    return [*(read_document(name, name) for name in _old_files()), read_document()]
+
+
+def _old_files() -> tuple[str, ...]:
+    """Return the names of the files of earlier versions; none if the configuration file has a name of its own."""
+    return () if os.environ.get("SPAMNB_CONFIG") else ("accounts", "people")
+
+
+def describe_old_files() -> str:
+    """Return a line that says where the content of files of an earlier version belongs; "" if there are none."""
+    old = [(name, escape(str(_path(name)))) for name in _old_files() if _path(name).is_file()]
+    moves = [f"{path} to [{name}{'.NAME' if name == 'accounts' else ''}]" for name, path in old]
+    return f"still read, but move the content of {' and of '.join(moves)} in {configuration_path()}" if moves else ""
+
+
+@lru_cache(3)
+def _read(path: Path, table: str, _time: int, _size: int) -> Document:
     import tomllib  # importing tomllib takes 3 ms, and few commands need it
 
     shown_path = escape(str(path))
@@ -99,14 +123,14 @@ def _read(path: Path, _time: int, _size: int) -> Document:
         raise SpamnbError(f"{shown_path}: cannot be read: {reason(error)}") from None
     if len(text) > MAX_BYTES:
         raise SpamnbError(f"{shown_path}: has more than {MAX_BYTES >> 20} MiB")
-    if status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0):
+    if table != "people" and (status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0)):
         problem = "other users can write this file, which contains commands that spamnb runs"
         raise SpamnbError(f"{shown_path}: {problem}; run 'chmod 600 {shown_path}'")
     try:
         content = tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise SpamnbError(f"{shown_path}: not TOML: {escape(str(error)[:200])}") from None
-    document = Document(path, text.decode(), content)
+    document = Document(path, text.decode(), {table: content} if table else content)
     if unknown := document.content.keys() - set(TABLES):
         raise document.error((min(unknown),), f"unknown; the tables are {', '.join(f'[{name}]' for name in TABLES)}")
     return document

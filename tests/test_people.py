@@ -263,6 +263,29 @@ def test_a_named_file_must_be_there_and_the_usual_one_need_not(
     assert load_people().allow == {"example.org"}
 
 
+def test_the_files_of_earlier_versions_are_read_and_a_line_says_where_their_content_belongs(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    folder = tmp_path / "spamnb"
+    folder.mkdir()
+    (folder / "people.toml").write_text('allow = ["a@x.example"]\nwrote_to = ["b@x.example"]\n')
+    (folder / "accounts.toml").write_text('[home]\nurl = "imap://ann@127.0.0.1:1"\n')
+    (folder / "accounts.toml").chmod(0o600)
+    sorting = CliRunner().invoke(cli, ["sort", "-m", str(model)])
+    assert sorting.stderr.count("still read, but move the content of") == 1 and "config.toml" in sorting.stderr
+    assert "imap://ann@127.0.0.1:1" in sorting.stderr
+    assert "still read" not in CliRunner().invoke(cli, ["sort", "--quiet", "-m", str(model)]).stderr
+    assert add_recipients([SentMail("me@a.example", ("b@x.example", "c@x.example"))]) == 1
+    assert (folder / "config.toml").read_text() == (
+        '[people]\nwrote_to = [\n    "b@x.example",\n    "c@x.example",\n]\n'
+    )
+    assert load_people() == People(frozenset(["a@x.example"]), wrote_to=("b@x.example", "c@x.example"))
+    (folder / "people.toml").write_text('allow = ["a x"]\n')
+    with pytest.raises(SpamnbError, match=r"people\.toml: people\.allow: 'a x': neither"):
+        load_people()
+
+
 def test_a_user_of_a_server_knows_further_people(file: Path):
     write(file, 'allow = ["a@x.example"]\nblock = ["z.example"]\n[users.ann]\nallow = ["b@x.example", "c@z.example"]')
     senders = ("a@x.example", "b@x.example", "c@z.example", "d@z.example")
