@@ -506,7 +506,7 @@ static void put_plain_parts(struct document *d, struct writer *writer, struct la
     uint8_t copy[MAX_PARTS_BYTES];
     size_t size = size_of(last);
     memcpy(copy, last.at, size);
-    writer->at = word->is_lost ? writer->at : (uint8_t *)first.at;
+    writer->at = (uint8_t *)(word->is_lost ? last.at : first.at);
     end_word(writer, word);
     put_span(writer, span_of(copy, size));
     add_part(word, span_of(copy, size));

@@ -320,7 +320,8 @@ static const uint8_t *end_of_spaced_word(span text, const uint8_t *at) {
 
 /* Counts at most max_words words of a text. Returns the number of these words; a word of many pieces counts as
  * several words. The first max_joined words are joinable. A control character shows nothing, but may end a word. So a
- * word with controls is counted twice: once without the controls, and once as the words between the controls. */
+ * word with controls is counted twice: once without the controls, and once as the words between the controls. So are
+ * single letters: as one word, and as the letters. */
 static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
     enum word_method method = scan->rule.method;
     span low = copy_lower(&scan->reader->arena, text);
@@ -329,6 +330,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
     struct choice choice = choose_words(text, max_words, max_joined);
     size_t n = 0, number = 0; /* number: of the word in the text */
     const uint8_t *controls_end = text.at; /* before this address, controls end words */
+    const uint8_t *letters_end = text.at;  /* before this address are the letters of a word that was counted */
     for (const uint8_t *at = text.at; at < text.end;) {
         const uint8_t *begin = at;
         unsigned kinds = 0, in_words = at < controls_end ? IN_WORD : IN_WORD | CONTROL;
@@ -345,11 +347,14 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             continue;
         }
         span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
-        if (is_new && at - begin == 1 && end_of_spaced_word(text, begin) > at) {
+        if (is_new && begin >= letters_end && end_of_spaced_word(text, begin) > at) {
             struct writer writer = writer_open(&scan->reader->arena, MAX_WORD);
-            for (at = end_of_spaced_word(text, begin); word.at < low.at + (at - text.at); word.at += 2)
-                put_byte(&writer, *word.at);
+            letters_end = end_of_spaced_word(text, begin);
+            for (const uint8_t *letter = begin; letter < letters_end; letter += 2)
+                put_byte(&writer, low.at[letter - text.at]);
             word = writer_close(&writer);
+            at = begin;
+            number--;
         }
         if (kinds & CONTROL) {
             word = without_kind(scan->reader, word, CONTROL);
