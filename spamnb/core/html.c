@@ -8,7 +8,8 @@
 enum {
     MAX_TAGS = 50000, /* of a message; ordinary mail: 7,106. 1 MB of end tags takes 57 ms; without the bound, 277 ms */
     MAX_OPEN_ELEMENTS = 512, /* nested deeper, elements are not opened, as in browsers */
-    MAX_NODES = 1 << 17, /* of a document: this many take 8 MB; ordinary mail: 3,544 */
+    MAX_NODES = 1 << 17, /* of a message, because each "<p>" opens the formatting around it again; ordinary mail: 3,544.
+                          * This many take 18 MB */
     MAX_FORMATTING = 64, /* formatting elements that may be opened again; ordinary mail: 16 */
     MAX_WRAPPERS = 8, /* formatting elements that end in one open block; then its text is doubtful */
     MAX_FRAMES = 1000, /* pages in a page; ordinary mail: 0 */
@@ -99,6 +100,7 @@ static void add_node(struct document *d, size_t at, struct node node) {
     bool is_moved = at && contains_cells(&d->stack[at - 1]) && !is_table_part(element->tag);
     node.parent = is_moved ? DOUBTFUL_NODE : at ? d->stack[at - 1].node : 0;
     *LIST_ADD(d->arena, &d->nodes) = node;
+    d->reader->message.n_nodes++;
 }
 
 /* Forgets the formatting elements of a cell. */
@@ -143,7 +145,7 @@ static size_t find_open(const struct document *d, unsigned tag, span name) {
 static void push(struct document *d, struct node node) {
     if (d->depth >= MAX_OPEN_ELEMENTS)
         return;
-    if (d->nodes.count >= MAX_NODES) {
+    if (d->reader->message.n_nodes >= MAX_NODES) {
         d->is_lost = true;
         return;
     }
@@ -230,7 +232,7 @@ static void take_out(struct document *d, size_t at) {
                 d->formatting.items[k].node = d->stack[d->depth].node;
         d->depth++;
     }
-    d->is_lost = d->is_lost || d->nodes.count >= MAX_NODES;
+    d->is_lost = d->is_lost || d->reader->message.n_nodes >= MAX_NODES;
 }
 
 /* Handles the end tag of formatting as browsers do (the adoption agency algorithm of the HTML standard). */
@@ -251,7 +253,7 @@ static void end_formatting(struct document *d, unsigned tag, span name) {
         has_block = has_block || !(TAGS[d->stack[at].tag].flags & IS_INLINE);
     }
     memmove(&d->formatting.items[i], &d->formatting.items[i + 1], (--d->formatting.count - i) * sizeof *d->formatting.items);
-    if (has_block && d->nodes.count < MAX_NODES)
+    if (has_block && d->reader->message.n_nodes < MAX_NODES)
         take_out(d, at);
     else if (formatting.is_open)
         pop_to(d, at);
@@ -829,9 +831,13 @@ struct html_text read_html(struct reader *reader, span html) {
     static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
     struct message *message = &reader->message;
     struct document *d = message->document;
-    if (!d) /* one for all pages of the message: it takes 14 kB */
+    if (!d) { /* one for all pages of the message, with the room of its lists */
         d = message->document = arena_allocate(&reader->arena, 1, sizeof *d);
-    *d = (struct document){.reader = reader, .arena = &reader->arena, .html = html};
+        *d = (struct document){0};
+    }
+    d->nodes.count = d->pieces.count = 0;
+    *d = (struct document){
+        .reader = reader, .arena = &reader->arena, .html = html, .nodes = d->nodes, .pieces = d->pieces};
     sheet_begin(&d->sheet, d->arena);
     for (; d->depth < 2; d->depth++) {
         unsigned tag = PAGE_TAGS[d->depth];

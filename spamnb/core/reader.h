@@ -75,7 +75,7 @@ struct message {
     struct document *document; /* the page that is read; NULL before the first one */
     bool tags[N_TAGS]; /* by tag: whether the message's HTML has it */
     uint32_t truncations;
-    size_t n_tags, n_links; /* numbers of tags in all pages, and of links with those that were replaced */
+    size_t n_tags, n_nodes, n_links; /* numbers of tags and of nodes in all pages, and of links with those that were replaced */
     size_t bytes_left[2]; /* of plain texts, and of doubtful texts, until MAX_TEXT */
     size_t questions_left, tokens_left; /* until MAX_QUESTIONS, MAX_TOKENS */
     entity_list leaves; /* all parts except multiparts, in the order of read_leaves */

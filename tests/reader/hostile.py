@@ -116,6 +116,9 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     ),
     "controls": (PLAIN, b"a\1b\2"),
     "elements in words": (HTML, b"a<img>b"),
+    "formatting of pages": (
+        MIXED, b"--b\n" + HTML + b"".join([b"<font color=#%06d>" % n for n in range(20)]) + b"<p>x" * 2000 + b"\n"
+    ),
     "pages in pages": (HTML, b"<iframe srcdoc='<iframe srcdoc=x>'>"),
     "alternative texts": (HTML, b"<img alt=a>"),
     "pictures": (HTML, b"<svg><p><style>"),
