@@ -103,16 +103,19 @@ class Relearning:
                     classifier.forget(stored.label, decompress(stored.message))
 
 
-def retrain_on_lessons(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
+def retrain_on_lessons(
+    path: Path, readable: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]
+) -> int:
     """Replace a model that adds to a shared model by a new model of its lessons, and return their number.
 
+    ``readable`` is the model, or its copy in the present format.
     Raise SpamnbError if there are lessons that the model does not keep, unless ``incomplete``.
     """
-    relearning = Relearning(path, on_unreadable)
+    relearning = Relearning(readable, on_unreadable)
     if relearning.n_not_stored and not incomplete:
         lost = pluralize(relearning.n_not_stored, "lesson")
         raise SpamnbError(f"{path}: not changed, because it does not keep {lost}; --incomplete continues without them")
-    with Store.open(path) as old, old.reading():
+    with Store.open(readable) as old, old.reading():
         assert old.shared is not None
         meta = {**old.own.meta, **old.shared.addition(path)}
     with atomic_replace(path, meta, force=True, catch_up=relearning.catch_up) as store:

@@ -343,7 +343,10 @@ def train(
 
 @dataclass(frozen=True)
 class Training:
-    """A training. The fields are the parameters of ``train`` after their checks."""
+    """A training. The fields are the parameters of ``train`` after their checks.
+
+    ``lessons_of`` is the path of the model whose lessons are learned again, by default the replaced model.
+    """
 
     model: Path
     sources: Sequence[str]
@@ -356,6 +359,7 @@ class Training:
     force: bool = False
     one_class: bool = False
     progress: bool = False
+    lessons_of: Path | None = None
 
     def run(
         self, check: Callable[[TrainingSet, Relearning], None] = lambda training_set, relearning: None
@@ -371,7 +375,7 @@ class Training:
         from spamnb.training import estimate, fit, prepare, write_model
 
         unreadable, settings = SkippedMessages(self.tell), self.settings
-        relearning = Relearning(self.model, SkippedMessages(self.tell))
+        relearning = Relearning(self.lessons_of or self.model, SkippedMessages(self.tell))
         with handle_end_signals(), show_progress("Reading", self.progress) as show:
             with_copies = self._count(unreadable, show)
             check(with_copies, relearning)

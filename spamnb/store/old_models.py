@@ -1,18 +1,21 @@
 """Reads model files of the format before this one: what another training needs of them.
 
-The tokens of such a file are of an older version, so ``upgrade`` trains the model again. For that the file is rewritten
-with its settings, its lessons, and how each message was learned, but without a token.
+The tokens of such a file are of an older version, so ``upgrade`` trains the model again, from a copy with the settings,
+the lessons, and how each message was learned, but without a token.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from spamnb.core.curve import BINS
 from spamnb.errors import Damaged
 from spamnb.model.model import HISTOGRAM, NO_TYPICALITY, SHARED, SIZE
 from spamnb.store.buckets import TABLE
-from spamnb.store.snapshot import atomic_replace, read_snapshot
+from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import CLASSES, HARD, OLD_FORMAT, SCHEMA, Store
 
 _OLD_TOKENS = (
@@ -34,19 +37,29 @@ _COPIED = {
 }
 
 
-def rewrite_old_model(path: Path) -> bool:
-    """Rewrite the model at ``path`` without its tokens if it has the old format, and return whether it had."""
-    with Store.connect(path, writable=False) as old:
-        if old.read_format() != OLD_FORMAT:
-            return False
+@contextlib.contextmanager
+def readable_model(path: Path) -> Iterator[Path]:
+    """Yield the path of a model that can be read: ``path``, or a copy beside it without tokens if it has the old format.
 
-    def copy(new: Store) -> None:
-        with Store.connect(path, writable=False) as old, old.reading(), new.writing():
-            _copy(old, new)
-        read_snapshot(new)  # which checks what was copied
-
-    with atomic_replace(path, {}, force=True, catch_up=copy):
-        return True
+    The copy is removed at the end.
+    """
+    with Store.connect(path, writable=False) as model:
+        is_old = model.read_format() == OLD_FORMAT
+    if not is_old:
+        yield path
+        return
+    copy = path.with_name(f".{path.name}.{os.getpid()}.read.new")
+    try:
+        copy.unlink(missing_ok=True)
+        with Store.connect(path, writable=False) as old, old.reading(), Store.create(copy, {}) as new:
+            new.path = str(path)  # in error messages
+            with new.writing():
+                _copy(old, new)
+            read_snapshot(new)  # which checks what was copied
+        yield copy
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{copy}{suffix}").unlink(missing_ok=True)
 
 
 def _copy(old: Store, new: Store) -> None:

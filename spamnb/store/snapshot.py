@@ -192,7 +192,7 @@ def atomic_replace(
 
 def _remove_unfinished(target: Path) -> None:
     """Remove unfinished files beside the model, of processes that were killed."""
-    unfinished = re.compile(rf"\.{re.escape(target.name)}\.\d+(\.old)?\.new(-wal|-shm)?")
+    unfinished = re.compile(rf"\.{re.escape(target.name)}\.\d+(\.old|\.read)?\.new(-wal|-shm)?")
     for path in target.parent.glob(".*.new*"):
         if unfinished.fullmatch(path.name):
             with contextlib.suppress(OSError):  # another process removed it, or it is another user's

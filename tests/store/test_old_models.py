@@ -15,7 +15,7 @@ from spamnb.api.train import train
 from spamnb.errors import Outdated, SpamnbError
 from spamnb.filter import Classifier
 from spamnb.settings import COST_SETTINGS, TOKEN_SETTINGS, Settings
-from spamnb.store.old_models import _OLD_CLASSES, _OLD_HARD, _OLD_TOKENS, rewrite_old_model
+from spamnb.store.old_models import _OLD_CLASSES, _OLD_HARD, _OLD_TOKENS, readable_model
 from spamnb.store.store import OLD_FORMAT, Store
 
 OLD_COLUMNS = "id, name, documents, document_counts, occurrences, calibration, slope, intercept, knee"
@@ -75,9 +75,10 @@ def test_a_file_of_the_format_before_is_trained_again_with_all_that_it_learned(m
 def test_a_file_whose_mail_is_gone_is_not_trained_again_unless_one_says_so(model: Path) -> None:
     write_old(model)
     shutil.rmtree(model.parent / "mail")
-    for _ in range(2):  # also after the file was rewritten
-        missing = run("upgrade", "-m", model)
-        assert missing.exit_code == 1 and "25 of 26 of class 'spam'" in missing.output
+    before = model.read_bytes()
+    missing = run("upgrade", "-m", model)
+    assert missing.exit_code == 1 and "not changed" in missing.output and "25 of 26 of class 'spam'" in missing.output
+    assert model.read_bytes() == before and [path.name for path in model.parent.iterdir()] == [model.name]
     assert run("upgrade", "-m", model, "--incomplete").exit_code == 0
     with Classifier.open(model) as classifier:
         assert classifier.learned(message("spam", 91)) == "spam"
@@ -115,7 +116,7 @@ def test_a_damaged_old_file_stays_and_is_told_in_one_line(tmp_path: Path, spoil:
         connection.execute(spoil)
     shutil.copy(path, tmp_path / "copy")
     with pytest.raises(SpamnbError, match=says) as error:
-        rewrite_old_model(path)
+        readable_model(path).__enter__()
     assert "\n" not in str(error.value) and str(path) in str(error.value)
     with (
         contextlib.closing(sqlite3.connect(path)) as one,
