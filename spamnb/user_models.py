@@ -60,6 +60,10 @@ class Models:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def owner(self, user: str) -> str | None:
+        """Return the user whose model learns for *user*, "" for the shared model; None if all users share it."""
+        return None if self._folder is None else user
+
     def has_model(self, user: str) -> bool:
         """Return whether *user* has a model."""
         return self._folder is not None and is_name(user) and (self._folder / (user + SUFFIX)).is_file()

@@ -22,7 +22,7 @@ from spamnb.reader.read_message import ReadMessage
 from spamnb.sources.entries import one_message
 from spamnb.store.records import read_learned
 from spamnb.store.stored_messages import read_stored_message
-from spamnb.user_models import Models
+from spamnb.user_models import SUFFIX, Models
 
 
 class Teacher:
@@ -142,9 +142,10 @@ class Teacher:
         return ReadMessage.of_counts(unpack_tokens(packed_tokens), entry.digest)
 
 
-def check_users(corrections: Iterable[Correction], users: Path | None) -> None:
-    """Raise SpamnbError if there are corrections of users, but no folder of their models."""
-    if users is None and any(correction.user for correction in corrections):
+def check_users(ledger: Ledger, corrections: Iterable[Correction], folder: Path | None) -> None:
+    """Raise SpamnbError if there are corrections of users who have models of their own, but no folder of these."""
+    users = {correction.user for correction in corrections if folder is None}
+    if any(user in users and Path(model).name == user + SUFFIX for user, model in ledger.models_of_users()):
         raise SpamnbError("the ledger has corrections of users; --models names the folder of their models")
 
 

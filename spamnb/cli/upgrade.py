@@ -155,7 +155,18 @@ def _retrain(
 
     one_class = shared_path is None  # a model that adds to the starter may add to it again
     training = Training(
-        model, paths, settings, options, tell, format_command_line(), workers, None, True, one_class, progress=True, lessons_of=readable
+        model,
+        paths,
+        settings,
+        options,
+        tell,
+        format_command_line(),
+        workers,
+        None,
+        True,
+        one_class,
+        progress=True,
+        lessons_of=readable,
     )
     click.echo(str(training.run(check_is_complete)))
 

@@ -127,6 +127,13 @@ class Correction(NamedTuple):
     at: int = 0
 
 
+class Forgotten(NamedTuple):
+    """A message that a client let the model forget. Its corrections are deleted, for one user or (None) for all."""
+
+    digest: bytes
+    user: str | None
+
+
 class Batch(NamedTuple):
     """What one run of a command, one scan of ``watch``, or one request of ``review`` did."""
 
@@ -164,7 +171,7 @@ class Statistics(NamedTuple):
     false_negatives: int  # spam let through
 
 
-Row = LedgerEntry | Correction | Batch
+Row = LedgerEntry | Correction | Forgotten | Batch
 
 
 class Ledger(Database):
@@ -242,12 +249,15 @@ class Ledger(Database):
             for row in rows:
                 if isinstance(row, Batch):
                     self.execute("INSERT OR IGNORE INTO batches (batch, command, model, at) VALUES (?, ?, ?, ?)", row)
+                elif isinstance(row, Forgotten):
+                    columns = {"digest": row.digest} if row.user is None else row._asdict()
+                    self.delete("corrections", **columns)
                 elif isinstance(row, Correction):
                     last = None if row.verdict else self.find(digest=row.digest, user=row.user)
                     verdict = last.verdict if last else row.verdict
                     row = row._replace(user=sql_text(row.user), verdict=verdict, at=row.at or int(time.time()))
-                    columns, values = ", ".join(row._fields), ", ".join("?" * len(row))
-                    self.execute(f"INSERT OR REPLACE INTO corrections ({columns}) VALUES ({values})", row)  # noqa: S608
+                    names, marks = ", ".join(row._fields), ", ".join("?" * len(row))
+                    self.execute(f"INSERT OR REPLACE INTO corrections ({names}) VALUES ({marks})", row)  # noqa: S608
         return positions
 
     def _put_verdicts(self, entries: Sequence[LedgerEntry]) -> list[int]:
@@ -364,6 +374,12 @@ class Ledger(Database):
         with self.reading():
             rows = self.execute("SELECT DISTINCT user FROM verdicts WHERE user != '' ORDER BY user LIMIT ?", (limit,))
             return [user for (user,) in checked_rows("verdicts", rows, user=str)]
+
+    def models_of_users(self) -> set[tuple[str, str]]:
+        """Return users, each with the path of a model that classified a message of the user."""
+        with self.reading():
+            rows = self.execute("SELECT DISTINCT user, model FROM verdicts WHERE user != ''")
+            return {(user, model) for user, model in checked_rows("verdicts", rows, user=str, model=str)}
 
     def tokens(self, position: int) -> bytes:
         """Return the packed tokens of a verdict; empty if the ledger does not have them."""

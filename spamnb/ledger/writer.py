@@ -17,7 +17,7 @@ _PAUSE = 0.2  # seconds to wait for further rows, because a transaction for each
 
 
 class LedgerWriter:
-    """A writer of verdicts, corrections and batches.
+    """A writer of the rows of a ledger.
 
     ``tell`` is called with a line if the ledger cannot be opened or written. An error that repeats is reported once.
     The writer tries again with each new row.

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from spamnb.filter import Classifier
 from spamnb.ledger.entries import make_entry
-from spamnb.ledger.ledger import Correction
+from spamnb.ledger.ledger import Correction, Forgotten
 from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import class_of_label, classify_mails
 from spamnb.model.classification import Classification
@@ -135,15 +135,17 @@ class Workers:
             for task in tasks:  # an unreadable message must raise before the file of the model is created
                 models.for_classifying("").read(task.raw)
             model = models.for_learning(user)
-        if model is None:
-            return [False] * len(tasks)
-        with model.store.writing():
-            changes = _change_model(model, tasks)
-        for (request, raw, _, log_fields), is_changed in zip(tasks, changes):
-            log_fields["model"] = model.store.path
-            if is_changed and request.label and self._ledger is not None:
-                is_spam = request.label == "spam"
-                self._ledger.put(Correction(digest(raw), request.label, is_spam, "client", user))
+        changes = [False] * len(tasks)
+        if model is not None:
+            with model.store.writing():
+                changes = _change_model(model, tasks)
+            for task in tasks:
+                task.log_fields["model"] = model.store.path
+        for (request, raw, *_), is_changed in zip(tasks, changes) if self._ledger is not None else ():
+            if not request.label:
+                self._ledger.put(Forgotten(digest(raw), models.owner(user)))
+            elif is_changed:
+                self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", user))
         return changes
 
 

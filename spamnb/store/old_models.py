@@ -39,9 +39,9 @@ _COPIED = {
 
 @contextlib.contextmanager
 def readable_model(path: Path) -> Iterator[Path]:
-    """Yield the path of a model that can be read: ``path``, or a copy beside it without tokens if it has the old format.
+    """Yield the path of a model that can be read: ``path``, or a copy without tokens if the file has the old format.
 
-    The copy is removed at the end.
+    The copy is beside the file, and is removed at the end.
     """
     with Store.connect(path, writable=False) as model:
         is_old = model.read_format() == OLD_FORMAT

@@ -1,9 +1,11 @@
 """The server's conversations through real sockets: what is asked, what is refused, and what a slow client can do."""
 
 import random
+import shutil
 import socket
 
 import pytest
+from commands import run
 from mail import message as mail
 from served import Server, receive
 from unpacked import wait_until
@@ -11,6 +13,7 @@ from unpacked import wait_until
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
 from spamnb.mail_result import classify_mail
+from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import section_length
 from spamnb.serve.spamd_wire import SpamdWire
 from spamnb.serve.wire import Request
@@ -219,3 +222,28 @@ def test_verdicts_and_lessons_of_clients_are_noted(serve, model, tmp_path):
         assert {entry.user for entry in entries} == {"ann"}
         (made,) = kept.corrections()
         assert (made.label, made.verdict, made.source, made.user) == ("ham", "spam", "client", "ann")
+
+
+@pytest.mark.parametrize("has_models", [False, True])
+def test_what_a_client_forgets_is_not_learned_again_from_the_ledger(serve, model, trained, tmp_path, has_models):
+    users, ledger, options = tmp_path / "users", tmp_path / "ledger", []
+    if has_models:
+        users.mkdir()
+        options = ["--models", str(users)]
+    server = serve(model, "--allow-tell", "--workers", "2", "--ledger", str(ledger), *options)
+    for number in (700, 701):
+        server.about("TELL", mail("spam", number), "1.5", "User: ann", "Message-class: ham", "Set: local")
+        server.about("CHECK", mail("spam", number), "1.5", "User: ann")
+    server.about("TELL", mail("spam", 700), "1.5", "User: ann", "Remove: local")
+    assert server.stop() == 0
+    with Ledger.open(ledger) as kept:
+        assert [each.digest for each in kept.corrections()] == [digest(mail("spam", 701))]
+    relearn = "relearn", "--ledger", ledger, *options
+    if has_models:
+        assert "--models names the folder" in run("relearn", "--ledger", ledger, "-m", model).stderr
+        (users / "ann.spamnb").unlink()
+    else:
+        model = shutil.copy(trained, tmp_path / "new.spamnb")
+    assert run(*relearn, "-m", model).stdout == "learned 1 of 1 correction\n"
+    assert run(*relearn, "-m", model).stdout == "learned 0 of 1 correction\n"
+    assert "1 message forgotten" in run("undo", "--ledger", ledger, "-m", model, *options).stdout
