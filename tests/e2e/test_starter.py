@@ -91,7 +91,8 @@ def test_an_inbox_alone_is_enough_to_begin_with(tmp_path: Path) -> None:
 def test_mail_of_training_can_be_forgotten_and_is_no_lesson(tmp_path: Path) -> None:
     model, empty = tmp_path / "model", tmp_path / "empty"
     output_of("train", "-m", model, f"ham={SAMPLE / 'mail' / 'ham'}")
-    assert "lessons" not in output_of("info", "-m", model)
+    described = json.loads(output_of("info", "-m", model, "--format", "json"))
+    assert not described["learned_one_by_one"] and not any(described["lessons"][key] for key in ("lessons", "not_kept"))
     output_of("forget", "-m", model, "ham", SAMPLE / "mail" / "ham")
     create_beside_starter(empty)
     counts = [
