@@ -272,10 +272,9 @@ def test_the_files_of_earlier_versions_are_read_and_a_line_says_where_their_cont
     (folder / "people.toml").write_text('allow = ["a@x.example"]\nwrote_to = ["b@x.example"]\n')
     (folder / "accounts.toml").write_text('[home]\nurl = "imap://ann@127.0.0.1:1"\n')
     (folder / "accounts.toml").chmod(0o600)
-    sorting = CliRunner().invoke(cli, ["sort", "-m", str(model)])
-    assert sorting.stderr.count("still read, but move the content of") == 1 and "config.toml" in sorting.stderr
-    assert "imap://ann@127.0.0.1:1" in sorting.stderr
-    assert "still read" not in CliRunner().invoke(cli, ["sort", "--quiet", "-m", str(model)]).stderr
+    upgrade = CliRunner().invoke(cli, ["upgrade", "-m", str(model)])
+    assert upgrade.stderr.count("still read, but move the content of") == 1 and "config.toml" in upgrade.stderr
+    assert "imap://ann@127.0.0.1:1" in CliRunner().invoke(cli, ["sort", "-m", str(model)]).stderr
     assert add_recipients([SentMail("me@a.example", ("b@x.example", "c@x.example"))]) == 1
     assert (folder / "config.toml").read_text() == (
         '[people]\nwrote_to = [\n    "b@x.example",\n    "c@x.example",\n]\n'

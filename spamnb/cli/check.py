@@ -20,7 +20,7 @@ def check_command(name: str) -> None:
     Example:
       spamnb check imaps://ann@mail.example.org
     """
-    from spamnb.cli.mailboxes import get_account, tell_old_files
+    from spamnb.cli.mailboxes import get_account
     from spamnb.configuration import configuration_path
     from spamnb.mailbox.imap import ImapMailbox
     from spamnb.report.message_line import column_width, fit_columns
@@ -29,7 +29,6 @@ def check_command(name: str) -> None:
     from spamnb.sources.imap_connection import Denied
     from spamnb.sources.imap_reading import ODD_NAME
 
-    tell_old_files()
     account = get_account(name)
     mailbox = ImapMailbox(account.url.address, account.junk)
     try:

@@ -116,14 +116,6 @@ def open_filing(
         yield Filing(record, classifier, Batch.begin(command, target.model))
 
 
-def tell_old_files() -> None:
-    """Print where the content of files belongs that an earlier version read, if there are any."""
-    from spamnb.configuration import describe_old_files
-
-    if line := describe_old_files():
-        tell(line)
-
-
 def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:
     """Return the folders to which mail is moved, by verdict."""
     folders = {"spam": record.mailbox.locate()}

@@ -75,7 +75,6 @@ def serve_command(
     """
     import asyncio
 
-    from spamnb.configuration import describe_old_files
     from spamnb.engines.executor import cores
     from spamnb.ledger.writer import LedgerWriter
     from spamnb.people import load_people
@@ -94,8 +93,6 @@ def serve_command(
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
         pass
     os.close(descriptor)
-    if line := describe_old_files():
-        service.log(event="configuration", warning=line)
     load_people()  # raises SpamnbError for a wrong configuration file, with which each message would fail
     begin_with_starter(model, no_starter)
     writer = LedgerWriter(ledger, lambda line: service.log(event="ledger", error=line)) if ledger else None

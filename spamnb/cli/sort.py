@@ -22,7 +22,6 @@ from spamnb.cli.mailboxes import (
     mailboxes_argument,
     open_filing,
     retry,
-    tell_old_files,
 )
 from spamnb.cli.options import ErrorCounter, begin_with_starter, model_option, own_ledger_option, starter_option, tell
 
@@ -68,8 +67,6 @@ def sort_command(
       spamnb sort --quiet ~/Maildir     # move the spam, for cron
     """
     unreadable = ErrorCounter()
-    if not quiet:
-        tell_old_files()
 
     def sort(target: Target) -> bool:
         with open_filing("sort", target, unreadable, ledger, dry_run=dry_run) as filing:

@@ -21,7 +21,6 @@ from spamnb.cli.mailboxes import (
     open_filing,
     retry,
     save_recipients,
-    tell_old_files,
 )
 from spamnb.cli.options import (
     ErrorCounter,
@@ -94,7 +93,6 @@ def watch_command(
     for path in {target.model for target in targets}:
         with Classifier.open(path, writable=True) as classifier:
             classifier.store.check_writable()
-    tell_old_files()
     unreadable, stop = ErrorCounter(), Stop()
     if once:
 

@@ -141,11 +141,12 @@ class Workers:
                 changes = _change_model(model, tasks)
             for task in tasks:
                 task.log_fields["model"] = model.store.path
-        for (request, raw, *_), is_changed in zip(tasks, changes) if self._ledger is not None else ():
-            if not request.label:
-                self._ledger.put(Forgotten(digest(raw), models.owner(user)))
-            elif is_changed:
-                self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", user))
+        if self._ledger is not None:
+            for (request, raw, *_), is_changed in zip(tasks, changes):
+                if not request.label:
+                    self._ledger.put(Forgotten(digest(raw), models.owner(user)))
+                elif is_changed:
+                    self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", user))
         return changes
 
 
