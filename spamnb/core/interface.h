@@ -178,9 +178,9 @@ struct score_rows {
     double *scores, *typicality, *votes, *weights, *correction_weights;
 };
 
-/* Scores messages. known: the model of the mail that typicality is compared with, of the same tokens and classes; the
+/* Scores messages. reference: the model by whose words typicality is measured, of the same tokens and classes; the
  * typicality of a class without messages is 0. Returns false if there is too little memory. */
-bool score_messages(const struct score_model *model, const struct score_model *known, const struct score_rows *rows);
+bool score_messages(const struct score_model *model, const struct score_model *reference, const struct score_rows *rows);
 
 /* ---- The fit of the correction: model/correction.py. Each sum is computed in a fixed order, so that the results are
  * the same on all machines. ---- */

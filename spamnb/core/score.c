@@ -217,7 +217,8 @@ static void add_doubtful_evidence(const struct score_model *model, const struct 
     }
 }
 
-bool score_messages(const struct score_model *model, const struct score_model *known, const struct score_rows *rows) {
+bool score_messages(const struct score_model *model, const struct score_model *reference,
+                    const struct score_rows *rows) {
     size_t classes = model->n_classes, longest = longest_row(rows) + 1;
     double *numbers = calloc(longest * classes + 2 * model->n_groups + classes, sizeof *numbers);
     struct known_token *tokens = calloc(longest, sizeof *tokens);
@@ -234,9 +235,9 @@ bool score_messages(const struct score_model *model, const struct score_model *k
             size_t n = compute_likelihoods(model, rows, i, false, &scratch, &length);
             rows->votes[i] = compute_weights(model, n, 0, &scratch);
             add_evidence(model, rows, i, n, length, &scratch);
-            if (known != model)
-                n = compute_likelihoods(known, rows, i, false, &scratch, &n_known);
-            compute_typicality(known, rows, i, n, &scratch);
+            if (reference != model)
+                n = compute_likelihoods(reference, rows, i, false, &scratch, &n_known);
+            compute_typicality(reference, rows, i, n, &scratch);
             if (!rows->is_doubtful || model->is_sum || classes < 2 || model->spam >= classes)
                 continue;
             n = compute_likelihoods(model, rows, i, true, &scratch, &n_doubtful);

@@ -93,16 +93,16 @@ class ScoreModel:
 
     def score(
         self, bounds: np.ndarray, ids: np.ndarray, occurrences: np.ndarray, is_doubtful: np.ndarray | None = None,
-        labels: np.ndarray | None = None, with_weights: bool = False, known: ScoreModel | None = None,
+        labels: np.ndarray | None = None, with_weights: bool = False, reference: ScoreModel | None = None,
     ) -> Scores:  # fmt: skip
         """Score n messages. Message i has the distinct tokens ``ids[bounds[i]:bounds[i + 1]]``.
 
         The model has learned the messages if there are ``labels`` (n,); each message is scored by the model without it.
-        ``is_doubtful`` (nnz,) are the tokens that occur only in text that may be hidden; None means none. ``known`` is
-        the model, of the same tokens and classes, that computes typicality; None is this one.
+        ``is_doubtful`` (nnz,) are the tokens that occur only in text that may be hidden; None means none.
+        ``reference`` is the model, of the same tokens and classes, that computes typicality; None is this one.
         """
-        n, classes, cells, known = len(bounds) - 1, self._model.n_classes, len(ids), known or self
-        if (known._model.n_classes, known._model.n_tokens) != (classes, self._model.n_tokens):
+        n, classes, cells, reference = len(bounds) - 1, self._model.n_classes, len(ids), reference or self
+        if (reference._model.n_classes, reference._model.n_tokens) != (classes, self._model.n_tokens):
             raise ValueError("the model of typicality has other tokens or classes")
         bounds_pointer = pointer("int64_t", bounds)
         if n < 0 or bounds[0] or bounds[-1] != cells or (bounds[1:] < bounds[:-1]).any():
@@ -124,7 +124,7 @@ class ScoreModel:
             fields["weights"] = pointer("double", weights, cells, classes)
         if len(corrections):
             fields["correction_weights"] = pointer("double", corrections, cells, classes)
-        if not lib.score_messages(self._model, known._model, ffi.new("struct score_rows *", fields)):
+        if not lib.score_messages(self._model, reference._model, ffi.new("struct score_rows *", fields)):
             raise MemoryError
         return Scores(scores, typicality, votes, weights, corrections)
 

@@ -38,35 +38,27 @@ class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
     def score(
-        self, model: Model, sums: Sums, rows: Rows, scale: float | None = None, *, with_weights: bool = True
+        self, model: Model, sums: Sequence[Sums], rows: Rows, scale: float | None = None, *, with_weights: bool = True
     ) -> Scores:
         """Score n messages. With ``scale``, a factor of naive Bayes' scores, also add the correction of the model."""
-        correction = () if scale is None else (np.ascontiguousarray(sums.weights.T), scale, UNIT)
-        pooling = self.settings.pooling
-        intercepts = self._intercepts(pooling, model.totals, lambda: sums.frequencies)
-        scorer = self._scorer(pooling, model.totals, sums.figures, rows, intercepts, *correction)
-        is_same = sums.known.figures is sums.figures  # a second model would take an eighth more time
-        known = scorer if is_same else self._scorer(pooling, *sums.known, rows, intercepts)
-        return self._count_votes(scorer.score(*rows.cells, with_weights=with_weights, known=known))
+        models = [self._scorer(self.settings.pooling, each, rows, scale) for each in sums]
+        return self._count_votes(models[0].score(*rows.cells, with_weights=with_weights, reference=models[-1]))
 
     def _count_votes(self, scores: Scores) -> Scores:
         """Return the scores with the votes of ``evidence_shares``: for a sum, each token is sufficient evidence."""
         return scores._replace(votes=sufficient(scores.votes > 0)) if self.settings.pooling == "sum" else scores
 
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
-        intercepts = self._intercepts("sum", model.totals, lambda: sums.frequencies)
-        scorer = self._scorer("sum", model.totals, sums.figures, rows, intercepts)
-        return softmax(scorer.score(*rows.cells).scores)
+        return softmax(self._scorer("sum", sums, rows).score(*rows.cells).scores)
 
-    def _scorer(
-        self, pooling: str, totals: ClassTotals, figures: np.ndarray, rows: Rows, intercepts: np.ndarray,
-        *correction: Any,
-    ) -> ScoreModel:  # fmt: skip
-        """Return the model of the tokens of ``rows``, with figures as those of ``Sums``."""
-        by_class = figures[OCCURRENCES if self.settings.model_type == "multinomial" else DOCUMENTS]
+    def _scorer(self, pooling: str, sums: Sums, rows: Rows, scale: float | None = None) -> ScoreModel:
+        """Return the model of the tokens of ``rows``, with a correction if there is a ``scale``."""
+        by_class = sums.occurrences if self.settings.model_type == "multinomial" else sums.document_counts
         counts = np.ascontiguousarray(np.minimum(by_class, MAX_COUNT).T, np.uint32)
-        groups = np.where(figures[DOCUMENTS].any(axis=0), rows.tokens.groups, np.int8(-1))
-        return self._model(pooling, totals, counts, groups, intercepts, *correction)
+        groups = np.where(sums.document_counts.any(axis=0), rows.tokens.groups, np.int8(-1))
+        intercepts = self._intercepts(pooling, sums.totals, lambda: sums.frequencies)
+        correction = () if scale is None else (np.ascontiguousarray(sums.weights.T), scale, UNIT)
+        return self._model(pooling, sums.totals, counts, groups, intercepts, *correction)
 
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":

@@ -129,8 +129,9 @@ class Corrected(Learner):
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 
-    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
-        return self.naive_bayes.score(model, sums, rows, offset_scale(len(sums.classes)), with_weights=with_weights)
+    def score(self, model: Model, sums: Sequence[Sums], rows: Rows, *, with_weights: bool = True) -> Scores:
+        scale = offset_scale(len(sums[0].classes))
+        return self.naive_bayes.score(model, sums, rows, scale, with_weights=with_weights)
 
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
         return self.naive_bayes.uncalibrated(model, sums, rows)

@@ -90,23 +90,20 @@ class Example(NamedTuple):
     number: int = 0  # of its row; 0 before it is stored
 
 
-class KnownSums(NamedTuple):
-    """The sums that typicality is computed from: of the model whose typical messages it is compared with."""
+class Sums(NamedTuple):
+    """The figures of k tokens in the C classes of a model, and the sums over all tokens."""
 
     totals: ClassTotals
-    figures: np.ndarray  # (3, C, k) as those of ``Sums``
-
-
-class Sums(NamedTuple):
-    """The figures of k tokens in the C classes of a model."""
-
-    classes: tuple[str, ...]
     hashes: np.ndarray  # (k,) in the order in which the tokens were asked for
     figures: np.ndarray  # (3, C, k) messages with the token, occurrences, and weight in units; 0 for an unknown token
-    vectors: np.ndarray  # (k, d); d is 0 in models without vectors
+    vectors: np.ndarray = np.zeros((0, 0))  # (k, d); (0, 0) in models without vectors
     # By class {n: number of the model's tokens that exactly n messages have}; () except in Bernoulli models.
-    frequencies: Sequence[Mapping[int, int]]
-    known: KnownSums
+    frequencies: Sequence[Mapping[int, int]] = ()
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The sorted names of the C classes."""
+        return self.totals.classes
 
     @property
     def document_counts(self) -> np.ndarray:

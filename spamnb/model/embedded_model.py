@@ -69,13 +69,14 @@ class EmbeddedModel(Learner):
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 
-    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
+    def score(self, model: Model, sums: Sequence[Sums], rows: Rows, *, with_weights: bool = True) -> Scores:
         form, order = self._read_form(model)
-        width, cells = form.linear.shape[1], _find_cells(rows, sums.vectors)
-        if any(map(len, cells)) and sums.vectors.shape[1] != width:
+        vectors = sums[0].vectors
+        width, cells = form.linear.shape[1], _find_cells(rows, vectors)
+        if any(map(len, cells)) and vectors.shape[1] != width:
             raise Damaged(f"a vector in table tokens that does not have {width} numbers")
         scores, weights = np.tile(form.constant[order], (len(rows), 1)), np.zeros((len(rows.ids), len(order)))
-        vectors = sums.vectors.reshape(-1, width)
+        vectors = vectors.reshape(-1, width)
         for i, own in enumerate(cells):
             x, factors = embed(vectors[rows.ids[own]], rows.counts[own])
             # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. The weight of token j is s_j v_jᵀ(Qx + l): of the product

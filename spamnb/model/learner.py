@@ -192,16 +192,17 @@ class Learner:
         """
         return None
 
-    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
-        """Score packed rows of n messages by a model that has a class. ``sums`` are those of ``rows.tokens``.
+    def score(self, model: Model, sums: Sequence[Sums], rows: Rows, *, with_weights: bool = True) -> Scores:
+        """Score packed rows of n messages by a model that has a class.
 
+        ``sums`` are those of ``rows.tokens``, as ``Store.look_up`` returns them.
         ``with_weights=False`` may leave out the weights, which only ``rank_evidence`` needs.
         """
         raise NotImplementedError
 
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
         """Return the probabilities (n, C) before calibration of the messages that ``score`` scores."""
-        return softmax(self.score(model, sums, rows).scores)
+        return softmax(self.score(model, [sums], rows).scores)
 
     def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[Example]) -> Delta:
         """Return what messages add to the model, which has none of them.

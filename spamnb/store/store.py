@@ -31,7 +31,7 @@ from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted
-from spamnb.model.delta import MAX_UNITS, Example, KnownSums, Sums
+from spamnb.model.delta import MAX_UNITS, Example, Sums
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
@@ -388,30 +388,39 @@ class Store(Database):
             block = read_block(self, len(self.own.class_ids))
             return block._replace(cells=self._read_pending().add_to(block.tokens.hashes, block.cells))
 
-    def look_up(self, tokens: Sequence[str]) -> Sums:
-        """Return the figures by which a message with these ``tokens``, which are distinct, is scored.
+    def look_up(self, tokens: Sequence[str]) -> list[Sums]:
+        """Return the sums by which a message with these ``tokens``, which are distinct, is scored.
 
-        The words of the shared model alone say how typical a message is. The few messages of one's own move the
-        typicality of all mail from one lesson to the next, so that it could not be compared with that of known mail.
+        The first are those of the model, the last those that say how typical a message is: of the shared model if there
+        is one. The few messages of one's own move the typicality of all mail from one lesson to the next, so that it
+        could not be compared with that of known mail.
         """
         with self.reading():
             array = TokenArray.of(tokens)
-            sums = self.sums(array.hashes)
-            if self.shared is None:
-                return sums
-            figures = self.shared._read_figures(sums.classes, array.hashes)
+            sums = self._read_sums(array.hashes)
             if self.own.is_one_sided:
-                sums.figures[:, :, (array.groups >= N_WORD_GROUPS) & ~figures[DOCUMENTS].any(axis=0)] = 0
-            return sums._replace(known=KnownSums(self.shared.own.totals_of(sums.classes), figures))
+                is_own = ~sums[-1].document_counts.any(axis=0)
+                sums[0].figures[:, :, is_own & (array.groups >= N_WORD_GROUPS)] = 0
+            return sums
 
     def sums(self, hashes: np.ndarray) -> Sums:
         """Return the figures of the tokens with these hashes, which are distinct."""
         with self.reading():
-            classes = self.model.totals.classes
-            vectors = self.vectors(hashes) if self.own.has_vectors else np.zeros((len(hashes), 0))
+            return self._read_sums(hashes)[0]
+
+    def _read_sums(self, hashes: np.ndarray) -> list[Sums]:
+        """Return the figures of tokens in the model, and in the shared model if there is one."""
+        totals = self.model.totals
+        figures = self._read_figures(totals.classes, hashes)
+        if self.shared is None:
+            vectors = self.vectors(hashes) if self.own.has_vectors else np.zeros((0, 0))
             frequencies = self.frequencies() if self.own.meta.get("model_type") == "bernoulli" else ()
-            figures = self._read_figures(classes, hashes)
-            return Sums(classes, hashes, figures, vectors, frequencies, KnownSums(self.model.totals, figures))
+            return [Sums(totals, hashes, figures, vectors, frequencies)]
+        shared = Sums(
+            self.shared.own.totals_of(totals.classes), hashes, self.shared._read_figures(totals.classes, hashes)
+        )
+        figures[:WEIGHT] *= self.model.lesson_weight
+        return [Sums(totals, hashes, figures + shared.figures), shared]
 
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""
@@ -421,7 +430,7 @@ class Store(Database):
             return np.append(vectors, zeros, axis=0)[find_sorted(stored, hashes)]
 
     def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
-        """Return the figures (3, C, k) of tokens in these classes, in this file and the shared model together."""
+        """Return the figures (3, C, k) of tokens in these classes, in this file alone."""
         rows, numbers = self._open_rows(), self.own.class_ids
         places = rows.find_places(hashes, self.own)
         present = [c for c, name in enumerate(classes) if name in numbers]
@@ -429,10 +438,7 @@ class Store(Database):
         columns = [numbers[classes[c]] for c in present]
         figures[:, present] = rows.figures[places[:, None], columns].transpose(2, 1, 0)
         figures[WEIGHT, present] += self._read_pending().of(hashes)[:, columns].T
-        if self.shared is None:
-            return figures
-        figures[:WEIGHT] *= self.shared.own.weigh_lessons(self.own)
-        return figures + self.shared._read_figures(classes, hashes)
+        return figures
 
     def add(self, label: str, message: Rows, sign: int = 1) -> None:
         """Add one message's tokens (distinct) to the sums of a class, or subtract them with ``sign=-1``.

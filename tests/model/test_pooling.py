@@ -157,7 +157,7 @@ def test_scores_are_their_formulas_by_a_model_of_the_other_messages(case: Case, 
             np.testing.assert_allclose(corrections[cells].sum(axis=0), correction, atol=1e-9)
 
 
-def test_typicality_is_by_the_known_model_and_0_of_a_class_without_messages() -> None:
+def test_typicality_is_by_the_reference_and_0_of_a_class_without_messages() -> None:
     def model_of(counts: list[list[int]], documents: list[int], groups: list[int]) -> ScoreModel:
         table = np.array(counts, np.uint32)
         return ScoreModel(
@@ -166,9 +166,9 @@ def test_typicality_is_by_the_known_model_and_0_of_a_class_without_messages() ->
         )  # fmt: skip
 
     model = model_of([[3, 1, 2], [0, 4, 1], [2, 2, 5]], [4, 5, 6], [0, 0, 0])
-    known = model_of([[9, 1, 0], [2, 7, 0], [0, 0, 0]], [9, 8, 0], [0, 0, -1])
+    reference = model_of([[9, 1, 0], [2, 7, 0], [0, 0, 0]], [9, 8, 0], [0, 0, -1])
     cells = np.array([0, 3]), np.arange(3, dtype=np.int32), np.ones(3, np.int64)
-    scores = model.score(*cells, known=known)
+    scores = model.score(*cells, reference=reference)
     np.testing.assert_array_equal(scores.scores, model.score(*cells).scores)
     p = (np.array([[9, 1], [2, 7]]) + ALPHA) / (np.array([11, 8]) + 3 * ALPHA)
     expected = (p / p.sum(axis=1, keepdims=True)).mean(axis=0)
