@@ -73,8 +73,18 @@ def _make_folder(context: click.Context, param: click.Parameter, model: Path) ->
     from spamnb.api.arguments import new_file
 
     if context.get_parameter_source(str(param.name)) is ParameterSource.DEFAULT:
-        model.parent.mkdir(parents=True, exist_ok=True)
+        _make_parent(model)
     return new_file(model)
+
+
+def _make_parent(model: Path) -> None:
+    try:
+        model.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        from spamnb.store.snapshot import describe_failure
+
+        problem = f"cannot be written ({describe_failure(error)}); --model names another place"
+        raise SpamnbError(f"{escape(str(model))}: {problem}") from None
 
 
 _model = partial(
@@ -102,8 +112,7 @@ def begin_with_starter(model: Path, no_starter: bool) -> None:
         return
     from spamnb.store.starter import NAME, create_beside_starter
 
-    with suppress(OSError):  # the model then cannot be made, which is an error with advice
-        model.parent.mkdir(parents=True, exist_ok=True)
+    _make_parent(model)
     create_beside_starter(model)
     tell(
         f"made a new model, {escape(str(model))}, that adds to public mail, {NAME} beside it; to add your own:"

@@ -166,7 +166,7 @@ def atomic_replace(
             raise ArgumentError(
                 "{at}: cannot be written ({why}); {option.model} names another place",
                 at=target,
-                why=_describe_failure(error),
+                why=describe_failure(error),
             ) from None
         store.path = str(target)  # in error messages
         with store:
@@ -200,7 +200,8 @@ def _remove_unfinished(target: Path) -> None:
                     path.unlink()
 
 
-def _describe_failure(error: Exception) -> str:
+def describe_failure(error: Exception) -> str:
+    """Return why a model file could not be made."""
     if isinstance(error, (FileExistsError, NotADirectoryError)):
         return "its folder is a file"
     if "disk is full" in str(error):
@@ -245,7 +246,7 @@ def copy_model(path: Path, copy: Path) -> int:
             os.fsync(file.fileno())
         os.link(fresh, copy)  # unlike a rename, a link never replaces a file
     except OSError as error:
-        raise SpamnbError(f"{copy}: cannot be written: {_describe_failure(error)}") from None
+        raise SpamnbError(f"{copy}: cannot be written: {describe_failure(error)}") from None
     finally:
         for suffix in ("", "-wal", "-shm"):
             Path(f"{fresh}{suffix}").unlink(missing_ok=True)

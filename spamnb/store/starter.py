@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from spamnb.errors import ModelExists, SpamnbError
+from spamnb.errors import ArgumentError, ModelExists, SpamnbError
 from spamnb.reader.rows import Rows
 from spamnb.settings import COST_SETTINGS, TOKENS_VERSION, Settings
 from spamnb.store.jsonl import parse_export
@@ -39,7 +39,8 @@ def write_starter(path: Path, *, force: bool = False) -> None:
         with contextlib.suppress(ModelExists), atomic_replace(path, starter.model.meta, force=force) as store:
             write_snapshot(store, starter)
     except SpamnbError as error:
-        raise SpamnbError(f"{error}; the starter is needed there, because the model beside it adds to it") from None
+        problem = "{error}; the starter is needed there, because the model beside it adds to it"
+        raise ArgumentError(problem, error=error.args[0]) from None
 
 
 def addition_to_starter(model: Path, settings: Settings) -> dict[str, Any]:

@@ -1,7 +1,11 @@
 // Keyboard shortcuts of the lists. Each key presses a button or follows a link of the page.
 "use strict";
-const isWide = matchMedia("(min-width: 60rem)").matches; // then there is room for the evidence beside a message
-if (isWide) document.querySelectorAll("details.why").forEach((each) => (each.open = true));
+const wide = matchMedia("(min-width: 60rem)"); // then there is room for the evidence beside a message
+function showEvidence() {
+  document.querySelectorAll("details.why").forEach((each) => (each.open = wide.matches));
+}
+showEvidence();
+wide.addEventListener("change", showEvidence);
 const rows = [...document.querySelectorAll(".row")];
 let current = rows.length === 1 ? 0 : -1; // the index of the selected row
 function select(index) {
