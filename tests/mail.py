@@ -16,8 +16,8 @@ import numpy as np
 from spamnb.api.teaching import Teacher
 from spamnb.engines.counting import count_parallel
 from spamnb.filter import Classifier
-from spamnb.ledger.entries import INBOX, NOWHERE, Place, make_entry
 from spamnb.ledger.ledger import Batch, Ledger
+from spamnb.ledger.verdicts import INBOX, NOWHERE, Place, make_verdict
 from spamnb.mail_result import classify_mail
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES
 from spamnb.model.training_set import TrainingSet
@@ -198,7 +198,7 @@ def write_ledger(
         inbox = Place(place, str(Path(place).parents[1]), "INBOX", INBOX) if place else NOWHERE
         for raw in raws:
             read = classifier.read(raw)
-            entry = make_entry(read, classify_mail(classifier, read), classifier, user=user)
+            entry = make_verdict(read, classify_mail(classifier, read), classifier, user=user)
             ledger.put([entry.with_place(inbox)._replace(log_odds=math.log(p / (1 - p)), verdict=verdict)])
 
 

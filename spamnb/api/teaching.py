@@ -14,8 +14,8 @@ from typing import Self
 
 from spamnb.errors import SpamnbError, in_options, reason
 from spamnb.filter import Classifier
-from spamnb.ledger.entries import INBOX, JUNK, LedgerEntry, identify_token_rules, unpack_tokens
 from spamnb.ledger.ledger import Batch, Correction, Ledger, learn_correction
+from spamnb.ledger.verdicts import INBOX, JUNK, VerdictRow, identify_token_rules, unpack_tokens
 from spamnb.mail_result import class_of_label
 from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.read_message import ReadMessage
@@ -50,10 +50,10 @@ class Teacher:
         """
         for position in positions:
             with self._attempt():
-                entry = self._ledger.verdict(position)
-                correction = self._learn(Correction(entry.digest, "", spam, "page", entry.user, entry.verdict), entry)
-                if move and entry.mailbox and self._mailboxes.move_to(entry, JUNK if spam else INBOX):
-                    self._ledger.put([correction._replace(moved_from=entry.folder)])
+                row = self._ledger.verdict(position)
+                correction = self._learn(Correction(row.digest, "", spam, "page", row.user, row.verdict), row)
+                if move and row.mailbox and self._mailboxes.move_to(row, JUNK if spam else INBOX):
+                    self._ledger.put([correction._replace(moved_from=row.folder)])
 
     def relearn(self, corrections: Sequence[Correction]) -> None:
         """Learn the messages of corrections that their models have not learned; corrections are the newest first."""
@@ -68,10 +68,10 @@ class Teacher:
         """Undo corrections. If a message was moved when it was taught, move it back."""
         for correction in corrections:
             with self._attempt():
-                entry = self._find(correction)
-                self.n_changed += self._unlearn(correction, entry)
-                if entry is not None and correction.moved_from:
-                    self._mailboxes.move_back(entry, correction.moved_from)
+                row = self._find(correction)
+                self.n_changed += self._unlearn(correction, row)
+                if row is not None and correction.moved_from:
+                    self._mailboxes.move_back(row, correction.moved_from)
 
     @contextmanager
     def _attempt(self) -> Iterator[None]:
@@ -85,15 +85,15 @@ class Teacher:
         if problem not in self.problems:
             self.problems.append(problem)
 
-    def _find(self, correction: Correction) -> LedgerEntry | None:
+    def _find(self, correction: Correction) -> VerdictRow | None:
         """Return the last verdict on the message of a correction."""
         return self._ledger.find(digest=correction.digest, user=correction.user)
 
-    def _learn(self, correction: Correction, entry: LedgerEntry | None) -> Correction:
+    def _learn(self, correction: Correction, row: VerdictRow | None) -> Correction:
         """Learn the message of a correction, and return the correction as it is written into the ledger."""
         # Read the message before a new model is made for its user, because the message may be missing.
         model = self._models.find_for_learning(correction.user) or self._models.for_classifying("")
-        message = self._read(model, correction, entry)
+        message = self._read(model, correction, row)
         model = self._models.for_learning(correction.user)
         before = model.learned(message) or ""
         correction = correction._replace(label=_label(model, correction), before=before, batch=self.batch.batch)
@@ -104,7 +104,7 @@ class Teacher:
         self.n_changed += learn_correction(self._ledger, model, self.batch, correction, message)
         return correction
 
-    def _unlearn(self, correction: Correction, entry: LedgerEntry | None) -> bool:
+    def _unlearn(self, correction: Correction, row: VerdictRow | None) -> bool:
         """Undo a correction. Return False if the model no longer has the message in the class of the correction.
 
         Raise SpamnbError if there is neither the message nor its tokens, or if the model cannot forget.
@@ -112,34 +112,34 @@ class Teacher:
         is_changed = True
         if correction.before != correction.label:  # equal if the model already had the message in this class
             model = self._models.for_learning(correction.user)
-            message = self._read(model, correction, entry)
+            message = self._read(model, correction, row)
             is_changed = model.forget(correction.label, message)
             if is_changed and correction.before:
                 model.learn(correction.before, message)
         self._ledger.delete("corrections", digest=correction.digest, user=correction.user, batch=correction.batch)
         return is_changed
 
-    def _read(self, model: Classifier, correction: Correction, entry: LedgerEntry | None) -> ReadMessage:
+    def _read(self, model: Classifier, correction: Correction, row: VerdictRow | None) -> ReadMessage:
         """Return the message of a correction, from its mailbox, from the model that learned it, or from its tokens.
 
         Raise SpamnbError if the ledger has no tokens of the message, or if the tokens of the model have changed.
         """
-        raw = (self._mailboxes.read(entry) if entry else None) or read_stored_message(model.store, correction.digest)
+        raw = (self._mailboxes.read(row) if row else None) or read_stored_message(model.store, correction.digest)
         if raw is not None:
             return model.read(raw)
-        if entry is None:
+        if row is None:
             date = time.strftime("%d %b %H:%M", time.localtime(correction.at))
             raise SpamnbError(
                 f"the message that was taught as {correction.label} on {date} is no longer in the ledger;"
                 " name it to 'spamnb forget' or 'spamnb learn'"
             )
-        packed_tokens = self._ledger.tokens(entry.position)
+        packed_tokens = self._ledger.tokens(row.position)
         problem = "" if packed_tokens else "it is too long for the ledger to have its tokens"
-        if packed_tokens and entry.token_rules != identify_token_rules(model.settings):
+        if packed_tokens and row.token_rules != identify_token_rules(model.settings):
             problem = "the model no longer uses the tokens in the ledger"
         if problem:
             raise SpamnbError(f"the message is no longer in its folder, and {problem}; to teach it, use 'spamnb learn'")
-        return ReadMessage.of_counts(unpack_tokens(packed_tokens), entry.digest)
+        return ReadMessage.of_counts(unpack_tokens(packed_tokens), row.digest)
 
 
 def check_users(ledger: Ledger, corrections: Iterable[Correction], folder: Path | None) -> None:

@@ -57,11 +57,11 @@ def add_headers(raw: bytes, model: Path, ledger: Path | None = None, no_starter:
             message = classifier.read(raw)
             classification = classify_mail(classifier, message)
             if ledger is not None:
-                from spamnb.ledger.entries import make_entry
+                from spamnb.ledger.verdicts import make_verdict
                 from spamnb.ledger.writer import LedgerWriter
 
                 writer = LedgerWriter(ledger, tell)
-                writer.put(make_entry(message, classification, classifier))
+                writer.put(make_verdict(message, classification, classifier))
                 writer.close()
             return replace_spam_fields(raw, header_fields(classification))
     except Exception as error:  # the message must be copied after any error

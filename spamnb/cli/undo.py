@@ -47,7 +47,7 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
     """Move mail back, forget what was learned, and print both numbers. Exit with status 1 if something failed."""
     from spamnb.api.teaching import Teacher, check_users
     from spamnb.errors import SpamnbError, in_options
-    from spamnb.ledger.entries import INBOX
+    from spamnb.ledger.verdicts import INBOX
     from spamnb.mailbox.places import OpenMailboxes
     from spamnb.shown_text import escape, format_time, pluralize
     from spamnb.sources.imap_connection import Unreachable
@@ -57,9 +57,9 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
     check_users(ledger, corrections, models)
     n_moved, n_forgotten, problems = 0, 0, list[str]()
     with OpenMailboxes(ledger) as mailboxes:
-        for entry in ledger.find_all(batch=batch.batch):
+        for row in ledger.find_all(batch=batch.batch):
             try:
-                n_moved += bool(entry.mailbox) and mailboxes.move_to(entry, INBOX)
+                n_moved += bool(row.mailbox) and mailboxes.move_to(row, INBOX)
             except Unreachable:  # nothing else is tried, and 'undo' can be repeated
                 raise
             except SpamnbError as error:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.ledger.entries import LedgerEntry, Place
+from spamnb.ledger.verdicts import Place, VerdictRow
 from spamnb.store.database import ColumnCheck, Database, checked_rows, is_digest, sql_text
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Statistics(NamedTuple):
     false_negatives: int  # spam let through
 
 
-Row = LedgerEntry | Correction | Forgotten | Batch
+Row = VerdictRow | Correction | Forgotten | Batch
 
 
 class Ledger(Database):
@@ -245,7 +245,7 @@ class Ledger(Database):
         correction replaces one of the same batch, message and user.
         """
         with self.writing():
-            positions = self._put_verdicts([row for row in rows if isinstance(row, LedgerEntry)])
+            positions = self._put_verdicts([row for row in rows if isinstance(row, VerdictRow)])
             for row in rows:
                 if isinstance(row, Batch):
                     self.execute("INSERT OR IGNORE INTO batches (batch, command, model, at) VALUES (?, ?, ?, ?)", row)
@@ -260,20 +260,20 @@ class Ledger(Database):
                     self.execute(f"INSERT OR REPLACE INTO corrections ({names}) VALUES ({marks})", row)  # noqa: S608
         return positions
 
-    def _put_verdicts(self, entries: Sequence[LedgerEntry]) -> list[int]:
+    def _put_verdicts(self, verdict_rows: Sequence[VerdictRow]) -> list[int]:
         last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
         begin = position = last[0] if last else 0
         verdicts, tokens, positions = [], [], []
         find_same = "SELECT position FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
-        for entry in entries:
-            if same := self.execute(find_same, (entry.digest, entry.at, entry.user)).fetchone():
+        for row in verdict_rows:
+            if same := self.execute(find_same, (row.digest, row.at, row.user)).fetchone():
                 positions.append(same[0])
                 continue
             positions.append(position)
-            size = ROW_BYTES + sum(map(len, (entry.tokens, entry.evidence, entry.place, entry.subject)))
-            verdicts.append((position, *entry[:-2], entry.doubt, entry.doubtful, size))
-            if entry.tokens:
-                tokens.append((position, entry.tokens))
+            size = ROW_BYTES + sum(map(len, (row.tokens, row.evidence, row.place, row.subject)))
+            verdicts.append((position, *row[:-2], row.doubt, row.doubtful, size))
+            if row.tokens:
+                tokens.append((position, row.tokens))
             position += size
         self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 23)})", verdicts)  # noqa: S608
         self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
@@ -330,7 +330,7 @@ class Ledger(Database):
         order: str = "newest",
         limit: int = 50,
         skip: int = 0,
-    ) -> list[LedgerEntry]:
+    ) -> list[VerdictRow]:
         """Return the verdicts of a list of SHOWN, in one of the ORDERS. Without ``user`` all users' mail is listed.
 
         Each of ``words`` must be in the sender or in the subject, in upper or lower case.
@@ -344,30 +344,30 @@ class Ledger(Database):
         page = f"SELECT v.position FROM {_CORRECTED} {clauses}"  # noqa: S608 (no text of mail)
         return self._verdicts(f"WHERE v.position IN ({page}) ORDER BY {ORDERS[order]}", values)
 
-    def verdict(self, position: int) -> LedgerEntry:
+    def verdict(self, position: int) -> VerdictRow:
         """Return the verdict at a position. Raise NotInLedger if there is none."""
-        if entry := self.find(position=position):
-            return entry
+        if row := self.find(position=position):
+            return row
         raise NotInLedger(f"message {position} is not in the ledger, which keeps verdicts for {DAYS} days")
 
-    def find(self, **columns: Any) -> LedgerEntry | None:
+    def find(self, **columns: Any) -> VerdictRow | None:
         """Return the last verdict with these values, such as ``digest`` and ``user``."""
         return next(iter(self.find_all(**columns)), None)
 
-    def find_all(self, **columns: Any) -> list[LedgerEntry]:
+    def find_all(self, **columns: Any) -> list[VerdictRow]:
         """Return the verdicts with these values, the newest first."""
         where = " AND ".join(f"v.{name} = ?" for name in columns)
         return self._verdicts(f"WHERE {where} ORDER BY v.position DESC", (*columns.values(),))
 
-    def _verdicts(self, clauses: str, values: tuple[Any, ...]) -> list[LedgerEntry]:
+    def _verdicts(self, clauses: str, values: tuple[Any, ...]) -> list[VerdictRow]:
         """Return verdicts without their tokens; ``clauses`` follow the table in the statement."""
-        columns = ", ".join(f"v.{name}" for name in (*LedgerEntry._fields[:-2], "position"))
-        fits: dict[str, ColumnCheck] = {name: str for name in (*LedgerEntry._fields[:-2], "position")}
+        columns = ", ".join(f"v.{name}" for name in (*VerdictRow._fields[:-2], "position"))
+        fits: dict[str, ColumnCheck] = {name: str for name in (*VerdictRow._fields[:-2], "position")}
         fits |= dict.fromkeys(("position", "at", "received", "log_odds", "threshold"), _is_number)
         fits["digest"] = is_digest
         with self.reading():
             rows = self.execute(f"SELECT {columns} FROM {_CORRECTED} {clauses}", values)  # noqa: S608 (no text of mail)
-            return [LedgerEntry._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
+            return [VerdictRow._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **fits)]
 
     def users(self, limit: int) -> list[str]:
         """Return the first names of users who have mail in the ledger."""

@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.ledger.entries import LedgerEntry, make_entry
 from spamnb.ledger.ledger import Batch, Correction, learn_correction
+from spamnb.ledger.verdicts import VerdictRow, make_verdict
 from spamnb.mail_result import class_of_label, classify_mail
 from spamnb.mailbox.record import MailboxRecord, MovedMessage
 from spamnb.model.classification import Classification
@@ -36,7 +36,7 @@ class SortResult(NamedTuple):
     mail: ReadMessage
     classification: Classification
     target: Folder | None
-    entry: LedgerEntry
+    row: VerdictRow
 
     @property
     def short_name(self) -> str:
@@ -103,9 +103,9 @@ class Filing:
                 mail = self.classifier.read(raw)
                 classification = classify_mail(self.classifier, mail)
                 verdict = classification.mail_verdict
-                entry = make_entry(mail, classification, self.classifier, batch=self.batch.batch)
-                entry = entry.with_place(self.record.place(message.folder, message))
-                result = SortResult(message, mail, classification, folders.get(verdict), entry)
+                row = make_verdict(mail, classification, self.classifier, batch=self.batch.batch)
+                row = row.with_place(self.record.place(message.folder, message))
+                result = SortResult(message, mail, classification, folders.get(verdict), row)
                 batches.setdefault(verdict, []).append(result)
             for verdict, batch in list(batches.items()):
                 if len(batch) >= BATCH_MESSAGES or sum(len(result.mail.raw) for result in batch) > BATCH_BYTES:
@@ -162,21 +162,24 @@ class Filing:
     def _move_batch(self, batch: list[SortResult]) -> list[SortResult]:
         """Move messages to their target, if they have one, and return them without those that could not be moved."""
         target = batch[0].target
-        messages, entries = [(result.message, result.mail.digest) for result in batch], [each.entry for each in batch]
+        messages, verdict_rows = (
+            [(result.message, result.mail.digest) for result in batch],
+            [each.row for each in batch],
+        )
         new_messages: dict[MailboxMessage, MailboxMessage | None] = {message: message for message, _ in messages}
         if target is None:
-            self.record.add_classified(messages, entries)
+            self.record.add_classified(messages, verdict_rows)
         else:
-            new_messages = self.record.move(messages, target, partial(self._add, entries))
+            new_messages = self.record.move(messages, target, partial(self._add, verdict_rows))
         return [
             result._replace(message=new_messages[result.message] or result.message)
             for result in batch
             if result.message in new_messages
         ]
 
-    def _add(self, entries: Sequence[LedgerEntry]) -> list[int]:
+    def _add(self, verdict_rows: Sequence[VerdictRow]) -> list[int]:
         """Write the verdicts of messages that are moved, and return their positions."""
-        return self.record.ledger.put([self.batch, *entries])
+        return self.record.ledger.put([self.batch, *verdict_rows])
 
     def learn(self) -> Iterator[LearnResult]:
         """Learn the messages that a person moved since the last scan, and yield each."""

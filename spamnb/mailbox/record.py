@@ -17,8 +17,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.ledger.entries import INBOX, JUNK, MAX_PLACE, NOWHERE, OTHER, LedgerEntry, Place
 from spamnb.ledger.ledger import Ledger
+from spamnb.ledger.verdicts import INBOX, JUNK, MAX_PLACE, NOWHERE, OTHER, Place, VerdictRow
 from spamnb.mailbox.interface import NO_VERDICT, FolderState, Mailbox, Move
 from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
@@ -138,15 +138,17 @@ class MailboxRecord:
         """Return whether a message with this digest was ever classified, even if it was in another folder."""
         return self._has("classified", "digest = ?", digest)
 
-    def add_classified(self, messages: Sequence[tuple[MailboxMessage, bytes]], entries: Sequence[LedgerEntry]) -> None:
+    def add_classified(
+        self, messages: Sequence[tuple[MailboxMessage, bytes]], verdict_rows: Sequence[VerdictRow]
+    ) -> None:
         """Record that messages, each with its digest, were classified and stay where they are, and their verdicts.
 
         A later move of a message out of the inbox is a person's.
         """
-        identities = self.mailbox.read([message for message, _ in messages], "identity") if entries else ()
+        identities = self.mailbox.read([message for message, _ in messages], "identity") if verdict_rows else ()
         sides = [(identity, False, int(time.time())) for _, identity in identities if isinstance(identity, bytes)]
         with self.ledger.writing():
-            self.ledger.put(entries)
+            self.ledger.put(verdict_rows)
             rows = [(message.key,) for message, _ in messages]
             self._executemany("INSERT OR REPLACE INTO new_mail VALUES (?, ?, 1)", rows)
             self._put_digests(digest for _, digest in messages)

@@ -27,8 +27,8 @@ from spamnb.api.teaching import Teacher
 from spamnb.api.words import word_of
 from spamnb.errors import SpamnbError, in_options
 from spamnb.filter import Classifier
-from spamnb.ledger.entries import INBOX, JUNK
 from spamnb.ledger.ledger import Batch, Ledger, NotInLedger
+from spamnb.ledger.verdicts import INBOX, JUNK
 from spamnb.mailbox.places import OpenMailboxes
 from spamnb.model.decision import Loss
 from spamnb.review import pages

@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 from spamnb.api.words import words_of
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
-from spamnb.ledger.entries import LedgerEntry
 from spamnb.ledger.ledger import DAYS, ORDERS, SHOWN, Correction, Ledger
+from spamnb.ledger.verdicts import VerdictRow
 from spamnb.model.decision import UNSURE
 from spamnb.model.top_words import InformativeWord
 from spamnb.reader.meaning import meaning
@@ -76,7 +76,7 @@ DEFAULT = ListQuery()._asdict()
 class Row(NamedTuple):
     """A message of a list, and its correction by a person, if there is one."""
 
-    entry: LedgerEntry
+    entry: VerdictRow
     correction: Correction | None
 
     @property
@@ -92,7 +92,7 @@ class Row(NamedTuple):
         return self.correction is not None and self.correction.source == "page"
 
 
-def _row(ledger: Ledger, entry: LedgerEntry) -> Row:
+def _row(ledger: Ledger, entry: VerdictRow) -> Row:
     return Row(entry, next(iter(ledger.corrections(digest=entry.digest, user=entry.user)), None))
 
 
@@ -111,7 +111,7 @@ def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
     }
 
 
-def message_values(ledger: Ledger, entry: LedgerEntry, raw: bytes | None) -> dict[str, Any]:
+def message_values(ledger: Ledger, entry: VerdictRow, raw: bytes | None) -> dict[str, Any]:
     """Return the values of the page of a message. ``raw`` is None if the mailbox no longer has the message."""
     from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse

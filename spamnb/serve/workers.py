@@ -10,8 +10,8 @@ from datetime import datetime
 from itertools import groupby
 
 from spamnb.filter import Classifier
-from spamnb.ledger.entries import make_entry
 from spamnb.ledger.ledger import Correction, Forgotten
+from spamnb.ledger.verdicts import make_verdict
 from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import class_of_label, classify_mails
 from spamnb.model.classification import Classification
@@ -99,7 +99,7 @@ class Workers:
         """Classify each message by the model of its user, and write the verdicts into the ledger."""
         models, numbers_by_user = self._idle_models.get(), defaultdict[str, list[int]](list)
         answers: dict[int, tuple[Classification, bytes]] = {}
-        entries = []
+        verdict_rows = []
         try:
             for number, task in enumerate(tasks):
                 user = task.request.user
@@ -115,12 +115,12 @@ class Workers:
                     log_fields["model"] = model.store.path
                     answers[number] = result, wire.verdict_reply(request, result, raw)
                 for message, result, user in zip(messages, results, users):
-                    entries.append(make_entry(message, result, model, user=user))
+                    verdict_rows.append(make_verdict(message, result, model, user=user))
         finally:
             self._idle_models.put(models)
-        for entry in entries:  # after the whole batch, because a batch that fails is classified again
+        for row in verdict_rows:  # after the whole batch, because a batch that fails is classified again
             assert self._ledger is not None
-            self._ledger.put(entry)
+            self._ledger.put(row)
         return [answers[number] for number in range(len(tasks))]
 
     # -- in the thread that changes models -------------------------------------------------------------------

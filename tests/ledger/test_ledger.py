@@ -13,30 +13,28 @@ from unpacked import wait_until
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
-from spamnb.ledger.entries import (
+from spamnb.ledger.ledger import Correction, Ledger
+from spamnb.ledger.verdicts import (
     MAX_FIELD,
     NOWHERE,
-    LedgerEntry,
     Place,
+    VerdictRow,
     field_text,
-    make_entry,
+    make_verdict,
     pack_tokens,
     unpack_tokens,
 )
-from spamnb.ledger.ledger import Correction, Ledger
 from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import classify_mail
 from spamnb.mailbox import maildir
 from spamnb.reader.message import digest
 
 
-def made_up(at: float, p: float = 0.95, verdict: str = "spam", number: int = 0, tokens: int = 100) -> LedgerEntry:
+def made_up(at: float, p: float = 0.95, verdict: str = "spam", number: int = 0, tokens: int = 100) -> VerdictRow:
     words = [f"{number} {k}" for k in range(tokens)]
     packed = pack_tokens(words, np.ones(tokens, int))
     fields = ("", number.to_bytes(16, "little"), "", "ann", f"tea {number}", int(at))
-    return LedgerEntry(
-        int(at), *fields, *NOWHERE, verdict, math.log(p / (1 - p)), math.log(9), "[]", "", "", "", packed
-    )
+    return VerdictRow(int(at), *fields, *NOWHERE, verdict, math.log(p / (1 - p)), math.log(9), "[]", "", "", "", packed)
 
 
 def corrected(number: int, **more: object) -> Correction:
@@ -186,7 +184,7 @@ def test_the_date_of_mail_is_not_later_than_its_verdict(model):
 
         def received(head: bytes) -> int:
             read = classifier.read(head + b"Subject: tea\n\nfour")
-            return make_entry(read, classify_mail(classifier, read), classifier).received
+            return make_verdict(read, classify_mail(classifier, read), classifier).received
 
         assert received(b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n") == 1_030_019_783
         forged = b"Received: by x; Thu, 22 Aug 2002 12:36:23 +0000\nDate: Fri, 1 Jan 1999 00:00:00 +0000\n"
@@ -201,7 +199,7 @@ def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message_and_hostile_f
         for raw in raws:
             read = classifier.read(raw)
             found = classify_mail(classifier, read)
-            made = make_entry(read, found, classifier, user="x" * 999).with_place(Place("/tmp/\udcff"))
+            made = make_verdict(read, found, classifier, user="x" * 999).with_place(Place("/tmp/\udcff"))
             assert not read.counts or unpack_tokens(made.tokens) == read.counts
             ledger.put([made])
             entry = ledger.find(digest=digest(raw))

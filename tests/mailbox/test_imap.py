@@ -16,8 +16,8 @@ from person import Person, begin, key, sides, sides_by
 from programs import watching
 from unpacked import PATIENCE, wait_until
 
-from spamnb.ledger.entries import INBOX, JUNK
 from spamnb.ledger.ledger import Ledger
+from spamnb.ledger.verdicts import INBOX, JUNK
 from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.message import digest
 

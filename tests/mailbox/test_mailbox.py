@@ -19,8 +19,8 @@ from unpacked import PATIENCE, wait_until
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
-from spamnb.ledger.entries import INBOX, JUNK, make_entry
 from spamnb.ledger.ledger import Ledger
+from spamnb.ledger.verdicts import INBOX, JUNK, make_verdict
 from spamnb.mail_result import classify_mail
 from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.message import digest, read_field
@@ -210,7 +210,7 @@ def test_verdicts_of_moves_that_a_kill_interrupted_are_in_the_ledger(person: Per
     person.deliver(spam)
     with Classifier.open(person.model) as classifier, person.open_record() as record:
         read = classifier.read(spam)
-        (written,) = record.ledger.put([make_entry(read, classify_mail(classifier, read), classifier)])
+        (written,) = record.ledger.put([make_verdict(read, classify_mail(classifier, read), classifier)])
         begin(record, written)
     person.whole_move(key("spam", 500))
     told = person.sort()

@@ -1,4 +1,4 @@
-"""An entry of the ledger: a verdict with its evidence, and header fields and tokens of its message."""
+"""A verdict in the ledger: with its evidence, and header fields and tokens of its message."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_TOKEN = 80  # characters of a token of the evidence, which fit on a line of 
 MAX_LEDGER_TOKENS = 5_000  # tokens of a message, to bound the file; one with more is learned from the mailbox only
 MAX_UNPACKED = 2_000_000  # bytes of unpacked tokens; MAX_LEDGER_TOKENS of the longest tokens fit
 LEVEL = 1  # compression level of zlib: docs/experiments.md#kept-lessons
-#: Mail is doubtful if `LedgerEntry.distance` is between these bounds: at the default threshold of 90 %, mail with a
+#: Mail is doubtful if `VerdictRow.distance` is between these bounds: at the default threshold of 90 %, mail with a
 #: probability of spam from 50 to 96 %.
 DOUBTFUL_FROM, DOUBTFUL_TO = -1.0, 0.5
 
@@ -55,7 +55,7 @@ class Place(NamedTuple):
 NOWHERE = Place()
 
 
-class LedgerEntry(NamedTuple):
+class VerdictRow(NamedTuple):
     """The verdict on one message.
 
     - ``at``: the time of the verdict, in seconds since 1970, UTC; ``user``: the recipient, or empty
@@ -66,7 +66,7 @@ class LedgerEntry(NamedTuple):
     - ``place`` to ``junk``: a `Place`
     - ``token_rules``: the result of `identify_token_rules` for the model that made the tokens
     - ``model``: the path of the model; ``batch``: an identifier that all messages of one run of a command share
-    - ``tokens``: the result of `pack_tokens`; empty if they are too many, or if the entry is read from the ledger
+    - ``tokens``: the result of `pack_tokens`; empty if they are too many, or if the verdict is read from the ledger
     - ``position``: the row of the ledger
     """
 
@@ -112,7 +112,7 @@ class LedgerEntry(NamedTuple):
         """The probability of spam."""
         return probability_of(self.log_odds)
 
-    def with_place(self, place: Place) -> LedgerEntry:
+    def with_place(self, place: Place) -> VerdictRow:
         """Return a copy with the message's place, or with NOWHERE if a field of the place exceeds MAX_PLACE."""
         short = Place(*map(sql_text, place)) if max(map(len, place)) <= MAX_PLACE else NOWHERE
         return self._replace(**short._asdict())
@@ -126,13 +126,13 @@ class LedgerEntry(NamedTuple):
             raise Damaged("evidence in table verdicts") from None
 
 
-def make_entry(
+def make_verdict(
     message: ReadMessage, classification: Classification, model: Classifier, *, user: str = "", batch: str = ""
-) -> LedgerEntry:
-    """Return a new entry for a classification by a model, with the place NOWHERE."""
+) -> VerdictRow:
+    """Return a new verdict, a classification by a model, with the place NOWHERE."""
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in classification.reasons[:MAX_EVIDENCE]]
     now, row = int(time.time()), message.plain().row
-    return LedgerEntry(
+    return VerdictRow(
         now,
         field_text(user),
         message.digest,
