@@ -45,11 +45,12 @@ def info_command(model: Path, output_format: str) -> None:
     n_shared = dict(zip(others.classes, others.documents.tolist())) if others else {}
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if output_format == "json":
-        lessons = {"lessons": stored.messages, "bytes": stored.bytes, "bound": stored.bound, "not_kept": n_not_stored}
+        lessons = {"learned": n_learned, "kept": stored.messages, "not_kept": n_not_stored}
+        lessons |= {"bytes": stored.bytes, "bound": stored.bound}
         facts = {"model": str(model), "bytes": size, "messages": n_messages, "tokens": totals.vocabulary_size}
         if shared and others:
             facts["adds_to"] = {"model": shared.path, "messages": n_shared, "tokens": others.vocabulary_size}
-        facts |= {"settings": settings, "learned_one_by_one": n_learned, "lessons": lessons, "origin": origin}
+        facts |= {"settings": settings, "lessons": lessons, "origin": origin}
         click.echo(escape_json(facts))
         return
     values, defaults = Settings.from_meta(meta, str(model), any_tokens=True).to_dict(), Settings().to_dict()

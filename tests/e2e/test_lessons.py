@@ -87,7 +87,7 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
         told = output_of("train", "--force", "-m", model, tmp_path / "mail")
         assert "learned again: 2 lessons of the replaced model\n" in told
         assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
-        assert sum(facts(model)["learned_one_by_one"].values()) == 2
+        assert sum(facts(model)["lessons"]["learned"].values()) == 2
     output_of("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
     told = output_of("train", "--force", "-m", model, "--set", "model_type=boolean", tmp_path / "mail")
     assert "learned again: 3 lessons" in told
@@ -96,7 +96,9 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
 
 def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> None:
     output_of("learn", "-m", model, "--keep-lessons", 0, "spam", stdin=message("spam", 75))
-    assert facts(model)["lessons"] == {"lessons": 0, "bytes": 0, "bound": 0, "not_kept": 3}
+    lessons = facts(model)["lessons"]
+    assert sum(lessons.pop("learned").values()) == 3
+    assert lessons == {"kept": 0, "not_kept": 3, "bytes": 0, "bound": 0}
     told = output_of("train", "--force", "-m", model, tmp_path / "mail")
     assert "not learned again: 3 lessons that the replaced model does not keep" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 20}
@@ -171,7 +173,7 @@ def test_upgrade_of_a_model_that_was_only_ever_taught_needs_no_source(tmp_path: 
         return [record for record in records if "token" in record]
 
     assert tokens(without_correction(content(tmp_path / "m"))) == tokens(before)
-    assert facts(tmp_path / "m")["lessons"]["lessons"] == 10
+    assert facts(tmp_path / "m")["lessons"]["kept"] == 10
 
 
 def test_upgrade_from_a_folder_that_lost_its_mail_leaves_the_model_as_it_is(model: Path, tmp_path: Path) -> None:

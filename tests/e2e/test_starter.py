@@ -92,7 +92,7 @@ def test_mail_of_training_can_be_forgotten_and_is_no_lesson(tmp_path: Path) -> N
     model, empty = tmp_path / "model", tmp_path / "empty"
     output_of("train", "-m", model, f"ham={SAMPLE / 'mail' / 'ham'}")
     described = json.loads(output_of("info", "-m", model, "--format", "json"))
-    assert not described["learned_one_by_one"] and not any(described["lessons"][key] for key in ("lessons", "not_kept"))
+    assert not any(described["lessons"][key] for key in ("learned", "kept", "not_kept"))
     output_of("forget", "-m", model, "ham", SAMPLE / "mail" / "ham")
     create_beside_starter(empty)
     counts = [
