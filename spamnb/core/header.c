@@ -32,8 +32,12 @@ span convert_line_ends(struct arena *arena, span text) {
         text.at = line.end;
         if (is_empty(text))
             break;
-        put_byte(&writer, '\n');
-        text = skip_bytes(text, starts_with(text, LITERAL("\r\n")) ? 2 : 1);
+        while (text.at < text.end && *text.at == '\r')
+            text.at++;
+        bool is_one = starts_with(text, LITERAL("\n")); /* CR CR LF, which programs write that convert LF twice */
+        for (size_t n = is_one ? 1 : size_of(span_between(line.end, text.at)); n; n--)
+            put_byte(&writer, '\n');
+        text = skip_bytes(text, is_one);
     }
     return writer_close(&writer);
 }
@@ -204,9 +208,9 @@ struct encoded_word {
 static bool read_encoded_word(span value, struct encoded_word *word) {
     span tail = skip_bytes(value, 2), charset = before_first(first_bytes(tail, MAX_WORD_CHARSET + 1), '?');
     tail.at = charset.end;
-    if (is_empty(charset) || find_byte(charset, ' ') || size_of(tail) < 5 || tail.at[0] != '?' || tail.at[2] != '?')
+    word->charset = strip(before_first(charset, '*'));
+    if (find_byte(word->charset, ' ') || size_of(tail) < 5 || tail.at[0] != '?' || tail.at[2] != '?')
         return false;
-    word->charset = before_first(charset, '*');
     word->is_base64 = (tail.at[1] | 32) == 'b';
     tail.at += 3;
     for (word->text = word->tail = tail;; word->tail.at++) {
@@ -223,7 +227,39 @@ static bool read_encoded_word(span value, struct encoded_word *word) {
     }
 }
 
-/* Returns a value with its encoded words decoded. Adjacent words in one charset are joined before they are decoded,
+/* Returns the charset of 8-bit bytes in header fields: the first parameter "charset=" of the message that names another
+ * charset than ASCII, or else the charset of the first encoded word. */
+static span message_charset(struct reader *reader) {
+    span text = first_bytes(reader->message.raw, MAX_CHARSET_BYTES), tail = text, *charset = &reader->message.charset;
+    const uint8_t *at;
+    struct encoded_word word;
+    if (charset->at)
+        return *charset;
+    *charset = span_of(text.end, 0);
+    while (is_empty(*charset) && (at = find_any_case(tail, LITERAL("charset")))) {
+        tail = skip_blanks(span_between(at + 7, tail.end));
+        if (!starts_with(tail, LITERAL("=")))
+            continue;
+        span name = strip_any(first_bytes(tail, MAX_WORD_CHARSET), "= \t\"'");
+        for (at = name.at; at < name.end && *at > ' ' && !find_byte(LITERAL("\"'();>"), *at); at++)
+            continue;
+        if (!is_same_any_case(span_between(name.at, at), LITERAL("us-ascii")))
+            *charset = copy_lower(&reader->arena, span_between(name.at, at));
+    }
+    at = is_empty(*charset) ? find(text, LITERAL("=?")) : NULL;
+    if (at && read_encoded_word(span_between(at, text.end), &word))
+        *charset = copy_lower(&reader->arena, word.charset);
+    return *charset;
+}
+
+/* Returns a text of a header field, which is no encoded word, in UTF-8. */
+static span decode_unencoded(struct reader *reader, span text) {
+    if (valid_utf8_size(text) < size_of(text))
+        return decode_text(reader, text, message_charset(reader));
+    return find_byte(text, '\x1B') ? decode_text(reader, text, LITERAL("")) : text;
+}
+
+/* Returns a value in UTF-8 with its encoded words decoded. Adjacent words in one charset are joined before they are decoded,
  * because a character may be divided between two words. */
 static span decode_words(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
@@ -235,7 +271,7 @@ static span decode_words(struct reader *reader, span value) {
             begin += 2;
             continue;
         }
-        *LIST_ADD(arena, &pieces) = span_between(value.at, begin);
+        *LIST_ADD(arena, &pieces) = decode_unencoded(reader, span_between(value.at, begin));
         span charset = copy_lower(arena, word.charset), next;
         struct writer writer = writer_open(arena, size_of(word.text));
         do {
@@ -252,6 +288,9 @@ static span decode_words(struct reader *reader, span value) {
         *LIST_ADD(arena, &pieces) = decode_text(reader, writer_close(&writer), charset);
         begin = value.at;
     }
+    value = decode_unencoded(reader, value);
+    if (!pieces.count)
+        return value;
     *LIST_ADD(arena, &pieces) = value;
     struct writer writer = writer_open(arena, size_of(value) + 64);
     for (size_t i = 0; i < pieces.count; i++)
@@ -273,35 +312,15 @@ span remove_all(struct arena *arena, span text, span bytes) {
     return writer_close(&writer);
 }
 
-/* Returns the charset of 8-bit bytes in header fields: the first charset that the message names. */
-static span message_charset(struct reader *reader) {
-    span text = first_bytes(reader->message.raw, MAX_CHARSET_BYTES), *charset = &reader->message.charset;
-    if (!charset->at) {
-        const uint8_t *at = find_any_case(text, LITERAL("charset="));
-        text.at = at ? at + 8 : text.end;
-        text.at += starts_with(text, LITERAL("\""));
-        for (charset->at = charset->end = text.at; charset->end < text.end && *charset->end > ' '; charset->end++)
-            if (find_byte(LITERAL("\";>"), *charset->end))
-                break;
-        *charset = copy_lower(&reader->arena, first_bytes(*charset, MAX_WORD_CHARSET));
-    }
-    return *charset;
-}
-
 span field_value(struct reader *reader, const struct field *field, bool is_decoded) {
     if (!field)
         return (span){0};
-    span value = remove_all(&reader->arena, field->value, LITERAL("\n"));
+    span value = strip(remove_all(&reader->arena, field->value, LITERAL("\n")));
     if (size_of(value) > MAX_VALUE)
         reader->message.truncations |= TRUNCATED_HEADERS;
     value = drop_middle(&reader->arena, value, MAX_VALUE, ' ');
-    if (valid_utf8_size(value) < size_of(value))
-        value = decode_text(reader, value, message_charset(reader));
-    else if (find_byte(value, '\x1B'))
-        value = decode_text(reader, value, LITERAL(""));
-    if (is_decoded && find(value, LITERAL("=?")))
-        value = decode_words(reader, value);
-    return is_decoded ? remove_all(&reader->arena, value, LITERAL("\0")) : value;
+    return is_decoded ? remove_all(&reader->arena, decode_words(reader, value), LITERAL("\0"))
+                      : decode_unencoded(reader, value);
 }
 
 const struct field *find_field(const struct section *section, span name, bool is_last) {
@@ -467,8 +486,7 @@ struct parameters read_parameters(struct reader *reader, span value) {
     for (size_t i = 0; i < N_PARAMETERS; i++) {
         if (pieces[i].count)
             texts[i] = decode_text(reader, join_pieces(arena, &pieces[i]), pieces[i].items->charset);
-        if (find(texts[i], LITERAL("=?")))
-            texts[i] = decode_words(reader, texts[i]);
+        texts[i] = decode_words(reader, texts[i]);
     }
     if (is_same(other_boundary, texts[BOUNDARY]))
         other_boundary = (span){0};

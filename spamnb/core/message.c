@@ -164,16 +164,21 @@ static void compute_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     digest_of(concatenate(&reader->arena, concatenate(&reader->arena, fields, LITERAL("\n\n")), body), digest);
 }
 
-/* Returns the date in a field; an empty span if the field has none. The date of a Received field follows its last
- * semicolon, and has a time. */
+/* Returns the date in a field, without comments; an empty span if the field has none, with a month and a time. The date
+ * of a Received field follows its last semicolon. */
 static span date_of(struct reader *reader, const struct field *field, bool is_received) {
-    span value = field_value(reader, field, false);
-    if (is_received) {
-        const uint8_t *semicolon = find_last(value, ';');
+    static const char *const MONTHS[] = {"jan", "feb", "mar", "apr", "may", "jun",
+                                         "jul", "aug", "sep", "oct", "nov", "dec"};
+    span value = remove_comments(&reader->arena, field_value(reader, field, false));
+    while (!is_empty(value) && (value.end[-1] == ';' || value.end[-1] == ' '))
+        value.end--;
+    const uint8_t *semicolon = find_last(value, ';');
+    if (is_received)
         value.at = semicolon ? semicolon + 1 : value.end;
-        value.at = find_byte(value, ':') ? value.at : value.end;
-    }
-    return strip(value);
+    for (size_t i = 0; i < COUNT_OF(MONTHS) && (find_byte(value, ':') || find_byte(value, '.')); i++)
+        if (find_any_case(value, span_of_text(MONTHS[i])))
+            return strip(value);
+    return (span){0};
 }
 
 /* Copies the date of the topmost Received field that has one, or else of the Date field, with "?" for each byte that is

@@ -56,13 +56,16 @@ static enum display display_of(const struct entity *part) {
     return dot ? display_of_type(span_between(dot, part->filename.end)) : AS_NOTHING;
 }
 
-/* Returns a name in lower case, without comments, quotation marks, commas and blanks, because some programs write
- * "base 64" or "text/html,". */
+/* Returns a name in lower case, without comments, brackets, quotation marks and blanks, because some programs write
+ * "base 64" or "<text/html>". */
 static span normalize_name(struct arena *arena, span value, size_t max_bytes) {
-    value = copy_lower(arena, truncate_text(before_first(remove_comments(arena, value), ';'), max_bytes));
+    value = remove_comments(arena, value);
+    for (const char *end = ";,:"; *end; end++)
+        value = before_first(value, (uint8_t)*end);
+    value = copy_lower(arena, truncate_text(value, max_bytes));
     struct writer writer = writer_open(arena, max_bytes);
     for (; value.at < value.end; value.at++)
-        if (*value.at > ' ' && *value.at != '"' && *value.at != '\'' && *value.at != ',')
+        if (*value.at > ' ' && !find_byte(LITERAL("\"'<>"), *value.at))
             put_byte(&writer, *value.at);
     return writer_close(&writer);
 }
@@ -91,7 +94,7 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
     span name = normalize_name(arena, type_parameters.main, MAX_TYPE);
     const uint8_t *slash = find_byte(name, '/');
     if (!slash || slash == name.at || slash + 1 == name.end)
-        name = LITERAL("text/plain");
+        name = is_empty(type_parameters.boundary) ? LITERAL("text/plain") : LITERAL("multipart/mixed");
     span charset = before_first(strip_any(type_parameters.charset, "\"' "), ' ');
     span filename = is_empty(disposition_parameters.filename) ? type_parameters.name : disposition_parameters.filename;
     struct entity entity = {
@@ -167,20 +170,21 @@ static void split_parts(struct arena *arena, span body, span boundary, span_list
     }
 }
 
-/* Returns the parts of a multipart by its boundaries; if these are not in its body, then by the one that is. Some programs
- * encode a multipart as a whole. */
+/* Returns the parts of a multipart by its boundaries. Some programs encode a multipart as a whole. If no boundary is in the
+ * body, returns the parts by the boundary that is. */
 static span_list find_parts(struct reader *reader, const struct entity *entity) {
     struct arena *arena = &reader->arena;
     span_list parts = {0};
     span body = entity->body, rest;
     split_parts(arena, body, entity->boundary, &parts, true);
     split_parts(arena, body, entity->other_boundary, &parts, true);
+    if (!parts.count) {
+        body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
+        body = convert_line_ends(arena, body);
+        split_parts(arena, body, entity->boundary, &parts, true);
+    }
     if (!parts.count)
         split_parts(arena, body, find_boundary(body), &parts, true);
-    if (!parts.count && is_same(entity->encoding, LITERAL("base64"))) {
-        body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
-        split_parts(arena, convert_line_ends(arena, body), entity->boundary, &parts, true);
-    }
     return parts;
 }
 

@@ -146,15 +146,12 @@ static span decode_default(struct arena *arena, span octets, bool names_latin) {
 
 span decode_text(struct reader *reader, span octets, span charset) {
     bool is_default = is_empty(charset) || is_one_of(charset, "utf-8 us-ascii iso-8859-1 windows-1252");
-    if (is_default && find_byte(octets, '\x1B') && find(octets, LITERAL("\x1B$"))) { /* the charset of the text itself, by its escapes */
-        charset = LITERAL("iso-2022-jp");
-        is_default = false;
-    }
     bool has_ascii = is_default || starts_with(charset, LITERAL("iso-8859-")) || starts_with(charset, LITERAL("windows-"));
-    if (is_empty(octets) || (has_ascii && is_ascii(octets)))
+    bool has_escape = find_byte(octets, '\x1B') && find(octets, LITERAL("\x1B$")); /* of ISO 2022 */
+    if (is_empty(octets) || (has_ascii && !has_escape && is_ascii(octets)))
         return octets;
     bool may_have_mark = find_byte(LITERAL("\xEF\xFE\xFF\0"), *octets.at); /* a byte order mark */
-    if ((!is_default || may_have_mark) && may_ask(reader)) {
+    if ((!is_default || has_escape || may_have_mark) && may_ask(reader)) {
         span text = ask(reader, ASK_DECODE, octets, charset).text;
         if (text.at)
             return text;

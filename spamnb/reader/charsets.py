@@ -13,7 +13,8 @@ from base64 import b64decode
 
 # By codec the labels of the WHATWG Encoding Standard, other names in mail, and Windows' numbers of charsets, if Python
 # lacks the name or takes it for a smaller charset. Only the letters and digits of a name count, without "x" at its
-# beginning. All charsets of ISO 2022 are decoded alike, so those of Chinese are read as the one of Korean.
+# beginning. A longer name, such as "gb2312_charset", is the longest one with which it begins, except for "unicode".
+# All charsets of ISO 2022 are decoded alike, so those of Chinese are read as the one of Korean.
 _LABELS = """
 utf_8: unicode11utf8 unicode20utf8 65001
 utf_16: csunicode iso10646ucs2 ucs2 unicode unicodefeff
@@ -24,7 +25,7 @@ iso8859_6: csiso88596e csiso88596i iso88596e iso88596i
 iso8859_7: suneugreek
 iso8859_8: csiso88598e csiso88598i iso88598e iso88598i logical visual
 iso8859_15: csisolatin9
-koi8_r: koi koi8 20866
+koi8_r: koi koi8 isoir111 20866
 koi8_u: koi8ru 21866
 mac_roman: csmacintosh mac
 mac_latin2: macce
@@ -39,18 +40,19 @@ cp1255: 177
 cp1256: 178
 cp1257: 186
 cp1258: 163
-gb18030: chinese csgb2312 csiso58gb231280 gb2312 gb231280 gbk isoir58 cngb 134
+gb18030: chinese csgb2312 csiso58gb231280 gb2312 gbk isoir58 cngb macchinesesimp 134
 hz: 52936
-big5hkscs: big5 cnbig5 csbig5 136
-euc_jp: cseucpkdfmtjapanese 51932
-iso2022_jp: iso2022jpms 50220 50221 50222
-cp932: csshiftjis shiftjis sjis windows31j 128
-cp949: cseuckr csksc56011987 euckr isoir149 korean ksc56011987 ksc56011989 ksc5601 51949 129
+big5hkscs: big5 chinesebig5 cnbig5 csbig5 macchinesetrad 136
+euc_jp: cseucpkdfmtjapanese extendedunixcodepackedformatforjapanese 51932
+iso2022_jp: iso2022jp1 iso2022jp2 iso2022jp3 iso2022jp2004 iso2022jpext jis jis7 windowsiso2022jp 50220 50221 50222
+cp932: csshiftjis macjapanese shiftjis shiftjis2004 shiftjisx0213 sjis windows31j 128
+cp949: cseuckr csksc56011987 euckr isoir149 korean ksc5601 mackorean 51949 129
 johab: 130
-iso2022_kr: iso2022cn iso2022cnext
+iso2022_kr: iso2022cn
 """
 MAX_NAME = 60  # characters of a charset's name; the longest that Python knows has 23
-_CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)+([0-9]{3,5})")
+_MIN_BEGINNING = 4  # characters of a name with which a longer name begins
+_CODE_PAGE = re.compile(r"(?:microsoft|windows|win|ansi|cp|ibm|ms|dos)+([0-9]{3,5})")
 
 
 # Charsets of 7-bit bytes. Between an escape and the next escape or line end, bytes stand for characters of a larger
@@ -71,7 +73,13 @@ _ESCAPES = {
     "hz": re.compile(rb"~\{"),
     "iso2022": re.compile(rb"[\x0e\x1b]"),
 }
-_NOT_ASCII = re.compile(rb"[^\x00-\x7f]")  # the escape of all other families
+# By codec the codecs in which text without escapes may be. Japanese may be in another charset of Japan than it says.
+_READINGS = {
+    "iso2022_jp": ("utf-8", "euc_jp", "cp932"), "euc_jp": ("euc_jp", "utf-8", "cp932"), "hz": ("utf-8", "gb18030"),
+    "cp932": ("cp932", "utf-8", "euc_jp"), "iso2022_kr": ("utf-8", "cp949"), "utf-7": ("utf-8",),
+}  # fmt: skip
+_MISREAD = re.compile("[\ufffd\uff61-\uff9f]")  # what wrong charsets of Japan make of a text: half-width katakana
+_WIDE = ("utf-16", "utf-32")
 # UTF-16 and UTF-32 have no long run of printable ASCII, and no text in them is printable ASCII as a whole.
 _PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
 _PROBE = bytes(range(256))  # a codec that cannot decode these bytes even with "replace", such as idna, is no charset
@@ -95,19 +103,31 @@ def decode(octets: bytes, charset: str) -> str | None:
     codec = find_codec(charset) if charset else "cp1252"
     texts = ((octets[len(mark) :], name) for mark, name in _BYTE_ORDER_MARKS if octets.startswith(mark))
     octets, codec = next(((text, name) for text, name in texts if _may_be(text, name)), (octets, codec))
-    if codec in ("cp1252", "utf-8") or not _may_be(octets, codec):
-        return None
-    if codec.startswith("iso2022"):
+    if codec.startswith(_WIDE):
+        if not _may_be(octets, codec):
+            return None
+        if codec in _WIDE:  # the zero bytes of ASCII letters show the byte order
+            codec += "-be" if octets[::2].count(0) > octets[1::2].count(0) or octets.startswith(b"\0\0") else "-le"
+        return octets.decode(codec, "spamnb.pair")
+    if b"\x1b$" in octets or (codec.startswith("iso2022") and _may_be(octets, codec)):
         return _decode_iso_2022(octets, codec)
-    if codec == "hz":
-        return _HZ.sub(_decode_hz, octets).decode("utf-8", "replace")
-    if codec == "utf-7":
-        return _UTF_7.sub(_decode_utf_7, octets).decode("utf-8", "replace")
-    if codec in ("utf-16", "utf-32"):  # the zero bytes of ASCII letters show the byte order
-        codec += "-be" if octets[::2].count(0) > octets[1::2].count(0) or octets.startswith(b"\0\0") else "-le"
-    if not codec.startswith("utf-16") and not _is_valid(octets, codec) and _is_valid(octets, "utf-8"):
+    if codec in _SEVEN_BIT and _may_be(octets, codec):
+        shift, decode_shift = _SEVEN_BIT[codec]
+        return shift.sub(decode_shift, octets).decode("utf-8", "replace")
+    return _decode_8_bit(octets, codec)
+
+
+def _decode_8_bit(octets: bytes, codec: str) -> str | None:
+    """Decode text without escapes. Return None for text that the core reads by itself."""
+    if codec == "cp1252" or octets.isascii():
         return None
-    return octets.decode(codec, "spamnb.pair")
+    first, *others = _READINGS.get(codec, (codec, "utf-8"))
+    texts = {first: octets.decode(first, "spamnb.pair")}
+    if "\ufffd" in texts[first]:
+        readings = ((name, octets.decode(name, "spamnb.pair")) for name in others)
+        texts |= {name: text for name, text in readings if "\ufffd" not in text}
+    best = min(texts, key=lambda name: len(_MISREAD.findall(texts[name])))
+    return None if best == "utf-8" else texts[best]
 
 
 @functools.lru_cache(maxsize=512)
@@ -119,14 +139,16 @@ def find_codec(charset: str) -> str:
     """
     bare = _bare(charset[:MAX_NAME]).lstrip("x")
     page = _CODE_PAGE.fullmatch(bare)
-    names = bare, bare.removeprefix("cs"), page[1] if page else "", f"cp{page[1]}" if page else ""
+    pages = (page[1], f"cp{page[1]}") if page else ()
+    names = [bare, bare.removeprefix("cs"), f"cs{bare}", f"iso{bare}", *pages]
+    names += [bare[:size] for size in range(len(bare) - 1, _MIN_BEGINNING - 1, -1) if not bare.startswith("unicode")]
     codec = next((_codecs()[name] for name in names if name in _codecs()), "cp1252")
     try:
         codec = codecs.lookup(codec).name
         codec = _codecs().get(_bare(codec), codec)  # Python's gb2312 is read as gb18030, like the label
         codec = codecs.lookup(codec).name
         is_ascii = _PROBE.decode(codec, "replace")[:128] == _PROBE[:128].decode("ascii")
-        is_text = is_ascii or codec.startswith(("utf-16", "utf-32", *_ESCAPES))
+        is_text = is_ascii or codec.startswith((*_WIDE, *_ESCAPES))
     except (LookupError, UnicodeError):  # mbcs and oem exist on Windows only; zip is no charset
         is_text = False
     return codec if is_text else "cp1252"
@@ -153,18 +175,9 @@ def _codecs() -> dict[str, str]:
 
 def _may_be(octets: bytes, codec: str) -> bool:
     """Return whether ``octets`` may be text of this codec, by its escapes."""
-    if codec.startswith(("utf-16", "utf-32")):
+    if codec.startswith(_WIDE):
         return not _PRINTABLE.search(octets)
-    escape = next((escape for family, escape in _ESCAPES.items() if codec.startswith(family)), _NOT_ASCII)
-    return escape.search(octets) is not None
-
-
-def _is_valid(octets: bytes, codec: str) -> bool:
-    try:
-        octets.decode(codec)
-    except UnicodeError:
-        return False
-    return True
+    return any(escape.search(octets) for family, escape in _ESCAPES.items() if codec.startswith(family))
 
 
 def _decode_iso_2022(octets: bytes, codec: str) -> str:
@@ -173,14 +186,15 @@ def _decode_iso_2022(octets: bytes, codec: str) -> str:
     >>> _decode_iso_2022(b"\x1b$B-!\x1b(B ok", "iso2022_jp")
     '① ok'
     """
-    shown, present, shifted = [], "", "cp932" if codec.startswith("iso2022_jp") else "cp949"
+    shown, present, shifted = [], "", "cp949" if codec == "iso2022_kr" else "cp932"
     for number, piece in enumerate(_ISO_2022.split(octets)):
         if number % 2 == 0:
             high = piece.translate(_HIGH)
             if present == "jisx0212":
                 high = re.sub(rb"[\xa1-\xfe]{2}", lambda pair: b"\x8f" + pair[0], high)
             charset = "euc_jp" if present == "jisx0212" else present
-            shown.append(high.decode(charset, "spamnb.pair") if present else piece.decode("utf-8", "replace"))
+            other = None if present else _decode_8_bit(piece, codec) or piece.decode("utf-8", "replace")
+            shown.append(high.decode(charset, "spamnb.pair") if other is None else other)
         elif piece.startswith(b"\x1b$)"):
             shifted = _SWITCHES.get(piece, shifted)
         else:
@@ -205,6 +219,10 @@ def _decode_utf_7(shift: re.Match[bytes]) -> bytes:
     if n_bits >= 6 or any(octets[2 * n_units :]):
         return shift[0]
     return octets[: 2 * n_units].decode("utf-16-be", "replace").encode()
+
+
+# By codec the shifts of its text, and the function that decodes a shift.
+_SEVEN_BIT = {"hz": (_HZ, _decode_hz), "utf-7": (_UTF_7, _decode_utf_7)}
 
 
 def _replace_pair(error: UnicodeError) -> tuple[str, int]:

@@ -209,11 +209,11 @@ def arrival(raw: bytes) -> int | None:
     return parse_date(dates[0].decode())
 
 
-_SHORT_YEAR = re.compile(r"([0-9][ -]+[A-Za-z]{3,9}[ -]+)([0-9]{2,3})(?=\s)")
+_WRONG_YEAR = re.compile(r"([0-9][ -]+[A-Za-z]{3,9}[ -]+)([0-9]{2,3}|191[0-9]{2})(?=\s)")
 
 
 def _four_digits(match: re.Match[str]) -> str:
-    year = int(match[2])
+    year = int(match[2]) % 19000  # 19102 is 2002 in programs of before 2000
     return f"{match[1]}{year + (2000 if len(match[2]) == 2 and year < 50 else 1900)}"
 
 
@@ -227,8 +227,9 @@ def parse_date(date: str) -> int | None:
     """
     from email.utils import parsedate_to_datetime  # importing this takes 9 ms
 
+    date = " ".join(date.split()).replace(" ,", ",")  # a comment was before the comma
     try:
-        moment = parsedate_to_datetime(_SHORT_YEAR.sub(_four_digits, date, count=1))
+        moment = parsedate_to_datetime(_WRONG_YEAR.sub(_four_digits, date, count=1))
         seconds = int((moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).timestamp())
     except (ValueError, TypeError, IndexError, OverflowError):  # no such day, time or zone
         return None

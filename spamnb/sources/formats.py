@@ -29,6 +29,8 @@ _MAGIC: dict[bytes, str] = {
     b"{\\rtf": "an RTF document",
     b"PAR1": "a Parquet table; pandas.read_parquet(FILE).to_csv(...) makes a table that is read",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Outlook message or Office document; 'msgconvert' makes mail of .msg",
+    b"\1\1\1\1\n": "a mailbox in MMDF; mutt can copy its messages to an mbox",
+    b"BABYL OPTIONS:": "a mailbox of Emacs' Rmail (Babyl); Emacs 23 or later makes an mbox of it",
     b"!BDN": "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it",
     b"// <!-- <mdb:mork": "an index of Thunderbird (.msf)",
     b"# POP3 State File": "Thunderbird's list of fetched messages (popstate.dat)",

@@ -26,6 +26,14 @@ INDEX_SUFFIX = ".msf"  # Thunderbird's index of a mailbox, a file beside it
 _CHUNK_BYTES = 1 << 20  # bytes that are read at once
 _LOOKAHEAD = 2048  # bytes that are examined after a possible separator: its line, and the name of the first field
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
+_DATE = re.compile(
+    rb"(?i)[ ,](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec).{1,15}\d:\d\d|\d{4}-\d\d-\d\d.\d\d:\d\d"
+)
+# Text such as "Note: ..." is no field: a field of mail has a name of two words, or one of these.
+_FIELD = re.compile(
+    rb"(?i)>From |(?:\w+-[\w-]+|from|to|cc|bcc|subject|date|received|sender|status|path|newsgroups|references"
+    rb"|organi[sz]ation|importance|priority|precedence|lines|xref)[ \t]*:"
+)
 # Thunderbird writes its fields above the message's own. Later fields of these names may be forgeries, and are not read.
 _STATUS = re.compile(
     rb"From [^\n]*+\n(?:X-(?:Account-Key|UIDL):[^\n]*+\n)*+X-Mozilla-Status:[ \t]*([0-9A-Fa-f]{1,8})\s"
@@ -158,9 +166,8 @@ def _examine(buffer: bytearray, position: int) -> tuple[bool, bool]:
     """
     follows_blank = buffer[position - 1 : position] == b"\n" or buffer[position - 2 : position] == b"\n\r"
     line, _, next_line = buffer[position + 1 : position + _LOOKAHEAD].partition(b"\n")
-    has_date = bool(re.search(rb"\d:\d\d.*\d{4}|\d{4}.*\d:\d\d", line))
-    has_field = bool(re.match(rb">From |[!-9;-~]{1,99}:", next_line))
-    return follows_blank, follows_blank + has_date + has_field >= 2
+    n_signs = sum(map(bool, (follows_blank, _DATE.search(line), _FIELD.match(next_line))))
+    return follows_blank, n_signs >= 2
 
 
 def _unquote(raw: bytes) -> bytes:

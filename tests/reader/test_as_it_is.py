@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import codecs
+import quopri
 import random
 from pathlib import Path
 
@@ -97,6 +98,10 @@ def test_all_labels_of_the_encoding_standard_are_known() -> None:
 @pytest.mark.parametrize(("name", "codec"), [
     ("koi8r", "koi8-r"), ("gb-2312", "gb18030"), ("iso-2022-jp-ms", "iso2022_jp"), ("cp50220", "iso2022_jp"),
     ("cp50221", "iso2022_jp"), ("x-ms-cp932", "cp932"), ("134", "gb18030"), ("204", "cp1251"), ("win-1251", "cp1251"),
+    ("GB2312_CHARSET", "gb18030"), ("CHINESEBIG5", "big5hkscs"), ("eucJP-ms", "euc_jp"), ("sjis-win", "cp932"),
+    ("Shift_JISX0213", "cp932"), ("8859_5", "iso8859-5"), ("iso-latin-2", "iso8859-2"), ("microsoft-cp1251", "cp1251"),
+    ("ansi-1250", "cp1250"), ("TIS-620.2533", "cp874"), ("windows-50221", "iso2022_jp"), ("JIS", "iso2022_jp"),
+    ("x-mac-korean", "cp949"), ("iso-8859-2-windows-latin-2", "iso8859-2"), ("unicode-x", "cp1252"),
 ])  # fmt: skip
 def test_names_in_mail_that_no_standard_has(name: str, codec: str) -> None:
     assert find_codec(name) == codec
@@ -181,11 +186,59 @@ def test_a_multipart_is_split_where_its_parts_begin() -> None:
         value = choice.choice(["", "boundary=", f'boundary="{boundary[:-1]}', f"boundary={boundary} x", "boundary=no"])
         value = choice.choice([value, f'boundary="\\{boundary}"', f"boundary (c) = (c) {boundary} (c)"])
         kind = choice.choice(
-            ["multipart/mixed", "multipart / mixed", "(c(d)) Multipart/Mixed", "multipart/ alternative"]
+            ["multipart/mixed", "multipart / mixed", "(c(d)) Multipart/Mixed", "<multipart/related>", "multipart/x:"]
+            + ["multipart", ""] * (boundary in value)
         )
         part = "Content-Type: text/html\n\n<b>pills"
-        raw = f"Content-Type: {kind}; {value}\n\n--{boundary}\n{part}{number}\n--{boundary}--\n"
-        assert parse(raw.encode()).texts == (f"pills{number}",), raw
+        body = f"--{boundary}\n{part}{number}\n--{boundary}--\n".encode()
+        encoding = choice.choice(["7bit", "base64", "quoted-printable"]) if boundary in value else "7bit"
+        if encoding != "7bit":
+            body = base64.encodebytes(body) if encoding == "base64" else quopri.encodestring(body)
+        raw = f"Content-Type: {kind}; {value}\nContent-Transfer-Encoding: {encoding}\n\n".encode() + body
+        assert parse(raw).texts == (f"pills{number}",), raw
+
+
+# By label the codecs of the text that mail has under it.
+TEXTS = {
+    "iso-2022-jp": ("日本語の案内", "iso2022_jp", "euc_jp", "cp932", "utf-8"),
+    "euc-jp": ("無料の御案内", "cp932", "iso2022_jp"), "shift_jis": ("無料の御案内", "euc_jp", "iso2022_jp"),
+    "iso-2022-kr": ("무료상담", "iso2022_kr", "cp949", "utf-8"),
+    "hz-gb-2312": ("免费中文邮件", "hz", "gb18030", "utf-8"), "utf-7": ("日本語é", "utf-7", "utf-8"),
+    "windows-1251": ("Скидки", "cp1251"), "koi8-r": ("Скидки", "koi8-r"), "big5": ("免費郵件", "big5hkscs"),
+    "us-ascii": ("日本語の案内", "iso2022_jp"), "windows-1252": ("日本語の案内", "iso2022_jp"),
+}  # fmt: skip
+
+
+@given(st.sampled_from(sorted(TEXTS)), st.data())
+def test_the_form_of_a_text_is_by_its_bytes(label: str, data: st.DataObject) -> None:
+    letters, *forms = TEXTS[label]
+    words = letters + data.draw(st.text(letters + " ab", max_size=20))
+    octets = words.encode(data.draw(st.sampled_from(forms)))
+    form = data.draw(st.sampled_from(["charset={}", 'charset = "{}"', "Charset={} (c)", "format=flowed; charset='{}'"]))
+    field = f"Content-Type: text/plain; {form.format(label)}\n".encode()
+    message = parse(b"Subject: " + octets + b"\n" + field + b"\n" + octets)
+    assert message.texts == (words,)
+    assert message.header("subject") == words.rstrip() or label in ("hz-gb-2312", "utf-7")
+
+
+@pytest.mark.parametrize("label", ["windows-1251", "koi8-r", "big5", "shift_jis", "gbk", "euc-kr"])
+def test_8_bit_bytes_of_fields_are_in_a_charset_that_the_message_names(label: str) -> None:
+    text = {"big5": "免費", "shift_jis": "無料", "gbk": "免费", "euc-kr": "무료"}.get(label, "Скидки")
+    octets = text.encode(CODECS.get(label, label))
+    word = b"=?" + label.encode() + b"?Q?" + octets + b"?="
+    for field, body in (
+        (b"From: " + word, b""), (b"Content-Type: text/plain; charset=us-ascii\nFrom: " + word, b""),
+        (b"Content-Type: text/html", b"<meta content='text/html; charset=" + label.encode() + b"'>"),
+    ):  # fmt: skip
+        message = parse(b"Subject: " + octets + b"\n" + field + b"\n\n" + body)
+        assert message.header("subject") == text and message.header("from") in ("", text)
+    assert parse(b"Subject: " + word + b" " + octets + b"\n\n").header("subject") == f"{text} {text}"
+
+
+@given(st.lists(st.text("ab é", max_size=5), max_size=5), st.integers(1, 3))
+def test_line_feeds_that_were_converted_several_times_end_one_line(lines: list[str], times: int) -> None:
+    raw = "\n".join(["Subject: x", "Content-Type: text/plain; charset=utf-8", "", *lines]).encode()
+    assert parse(raw.replace(b"\n", b"\r" * times + b"\n")) == parse(raw)
 
 
 def typed(kind: str, text: str) -> bytes:

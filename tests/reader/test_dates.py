@@ -39,14 +39,30 @@ def test_what_says_nothing_legible_has_no_date(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "before", [b"Received: by a id 1, Fri, 1 Jan 1999 00:00:00 +0000\n", b"Received: by a; soon\n"]
-)
+    "before",
+    [
+        b"Received: by a id 1, Fri, 1 Jan 1999 00:00:00 +0000\n", b"Received: by a; soon\n", b"Received: (x; y)\n",
+        b"Received: by a; id 12:34\n", b"Date: 12:34\n", b"Received: by a; 99 Foo 2001 99:99:99;\n",
+    ],
+)  # fmt: skip
 def test_a_received_field_without_a_date_says_nothing(before: bytes) -> None:
     assert arrival(before + b"Received: by b; " + DAY + b"\n\n") == arrival(before + b"Date: " + DAY + b"\n\n") == WHEN
 
 
 @pytest.mark.parametrize(
-    ("year", "full"), [("101", 2001), ("070", 1970), ("99", 1999), ("70", 1970), ("49", 2049), ("00", 2000)]
+    "date",
+    [
+        b"Thu (a), (b) 22 (c) Aug (d) 2002 (e(f)) 18:26:25 (g) +0700 (h)", b"22 Aug 2002 11:26:25 Z",
+        b"Thu, 22 Aug 2002\n 18:26:25 +0700;", b"Thu Aug 22 18:26:25 2002 +0700", b"(x;y) 22 Aug 02 07:26:25 EDT",
+    ],
+)  # fmt: skip
+def test_obsolete_forms_of_dates_are_read(date: bytes) -> None:
+    assert arrival(b"Date: %s\n\n" % date) == arrival(b"Received: from a (b; c); %s\n\n" % date) == WHEN
+
+
+@pytest.mark.parametrize(
+    ("year", "full"),
+    [("19101", 2001), ("101", 2001), ("070", 1970), ("99", 1999), ("70", 1970), ("49", 2049), ("00", 2000)],
 )
 def test_years_of_two_and_three_digits_are_those_of_rfc_5322(year: str, full: int) -> None:
     for form in ("13 Dec {} 15:30 +0000", "Thu, 13 Dec {} 15:30:00 WET", "13-Dec-{} 15:30 +0000"):

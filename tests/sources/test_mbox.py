@@ -91,6 +91,28 @@ def test_messages_of_mailboxes_that_other_programs_wrote(name: str) -> None:
     assert len(found) == 3 and all(content and content.startswith(b"From ") for content in found)
 
 
+DATES = [
+    "Mon Jan  1 00:00:00 2001", "Mon Jan  1 00:00 2001", "Mon Jan  1 00:00:00 EST 01", "2001-01-01 00:00:00",
+    "Mon Jan  1 0:00:00 2001 +0100", "Mon, 1 Jan 2001 00:00:00 +0000", "Mon Jan  1 00:00:00 2001 remote from b",
+]  # fmt: skip
+FIELDS = [
+    "Subject: x", "X-Mozilla-Status: 0001", ">From b 1:00", "Received: a\n\tb", "subject : x", "Message-ID:\n <a@b>",
+]  # fmt: skip
+PROSE = [
+    "From now on 10:00 we meet in 2001", "From 8:30 to 9:45 on 12.12.2001\nTel: 1234", "From here\nyou: go",
+    "From your friends at 10:00 in 2001\nNote: x", "From a@b.org at 10:00 in 2001", ">From b Mon Jan  1 0:00 2001",
+]  # fmt: skip
+
+
+@given(st.lists(st.tuples(*map(st.sampled_from, (DATES, FIELDS, PROSE, ["", "\n"]))), min_size=1, max_size=5))
+def test_prose_below_a_blank_line_is_no_separator_and_a_date_needs_none(
+    messages: list[tuple[str, str, str, str]],
+) -> None:
+    raw = "".join(f"From a b {date}\n{field}\n\nx\n\n{prose}\n{blank}" for date, field, prose, blank in messages)
+    found = split(raw.encode())
+    assert len(found) == len(messages) and all(content and b"\n\nx\n" in content for content in found)
+
+
 def test_lines_that_are_read_as_text_are_noted(tmp_path: Path) -> None:
     raw = b"From a Mon Jan  1 00:00:00 2001\nSubject: 1\n\n.\n\nFrom now on\n\n"
     box = write_file(tmp_path / "box", raw * 2)
