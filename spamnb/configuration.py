@@ -5,8 +5,6 @@ url = "imaps://ann@mail.example.org"
 
 [people]                                # `spamnb.people` reads this table, and [users.NAME]
 allow = ["ann@example.org"]
-
-The files of earlier versions, accounts.toml and people.toml, are read as the tables of these names.
 """
 
 from __future__ import annotations
@@ -21,6 +19,8 @@ from spamnb.errors import SpamnbError, reason
 from spamnb.shown_text import escape
 
 TABLES = ("accounts", "people", "users")
+# Files of builds before the first release, and where their content belongs. Nothing in them may be lost without a word.
+OLD_FILES = {"accounts.toml": "accounts.NAME", "people.toml": "people"}
 MAX_BYTES = 2 << 20  # of a file; tomllib reads 1 MB, 10,000 users with three entries each, in two seconds
 _MAX_VALUE = 80  # characters of a value in an error
 _KINDS: dict[type, str] = {bool: "true or false", str: "a text in quotes", list: "a list of texts in brackets"}
@@ -69,49 +69,33 @@ _NO_FILE = Document(Path())
 
 def configuration_path() -> Path:
     """Return the path of the configuration file: SPAMNB_CONFIG, or config.toml in the user's configuration folder."""
-    return _path("config")
-
-
-def _path(name: str) -> Path:
     folder = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return Path(os.environ.get(f"SPAMNB_{name.upper()}") or Path(folder, "spamnb", f"{name}.toml"))
+    return Path(os.environ.get("SPAMNB_CONFIG") or Path(folder, "spamnb", "config.toml"))
 
 
-def read_document(name: str = "config", table: str = "") -> Document:
+def read_document() -> Document:
     """Return the content of the configuration file. Raise SpamnbError for a file with a mistake.
 
     A file is read again only after it was written or its mode was changed, so an unchanged file is the same object.
-    ``name`` is that of a file of an earlier version, whose content is a ``table``.
     """
-    path = _path(name)
+    path = configuration_path()
+    has_own_name = bool(os.environ.get("SPAMNB_CONFIG"))
+    for name, table in () if has_own_name else OLD_FILES.items():
+        if os.path.exists(old := path.with_name(name)):
+            raise SpamnbError(
+                f"{escape(str(old))}: no longer read; move its content to [{table}] in {escape(str(path))}"
+            )
     try:
         status = path.stat()
     except OSError as error:  # there is no file, or a service has no permission to enter the home folder
-        if os.environ.get(f"SPAMNB_{name.upper()}"):
+        if has_own_name:
             raise SpamnbError(f"{escape(str(path))}: cannot be read: {reason(error)}") from None
         return _NO_FILE
-    return _read(path, table, status.st_ctime_ns, status.st_size)
+    return _read(path, status.st_ctime_ns, status.st_size)
 
 
-def read_documents() -> list[Document]:
-    """Return the content of the files of earlier versions and of the configuration file."""
-    return [*(read_document(name, name) for name in _old_files()), read_document()]
-
-
-def _old_files() -> tuple[str, ...]:
-    """Return the names of the files of earlier versions; none if the configuration file has a name of its own."""
-    return () if os.environ.get("SPAMNB_CONFIG") else ("accounts", "people")
-
-
-def describe_old_files() -> str:
-    """Return a line that says where the content of files of an earlier version belongs; "" if there are none."""
-    old = [(name, escape(str(_path(name)))) for name in _old_files() if _path(name).is_file()]
-    moves = [f"{path} to [{name}{'.NAME' if name == 'accounts' else ''}]" for name, path in old]
-    return f"still read, but move the content of {' and of '.join(moves)} in {configuration_path()}" if moves else ""
-
-
-@lru_cache(3)
-def _read(path: Path, table: str, _time: int, _size: int) -> Document:
+@lru_cache(1)
+def _read(path: Path, _time: int, _size: int) -> Document:
     import tomllib  # importing tomllib takes 3 ms, and few commands need it
 
     shown_path = escape(str(path))
@@ -123,14 +107,14 @@ def _read(path: Path, table: str, _time: int, _size: int) -> Document:
         raise SpamnbError(f"{shown_path}: cannot be read: {reason(error)}") from None
     if len(text) > MAX_BYTES:
         raise SpamnbError(f"{shown_path}: has more than {MAX_BYTES >> 20} MiB")
-    if table != "people" and (status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0)):
+    if status.st_mode & 0o022 or status.st_uid not in (os.getuid(), 0):
         problem = "other users can write this file, which contains commands that spamnb runs"
         raise SpamnbError(f"{shown_path}: {problem}; run 'chmod 600 {shown_path}'")
     try:
         content = tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise SpamnbError(f"{shown_path}: not TOML: {escape(str(error)[:200])}") from None
-    document = Document(path, text.decode(), {table: content} if table else content)
+    document = Document(path, text.decode(), content)
     if unknown := document.content.keys() - set(TABLES):
         raise document.error((min(unknown),), f"unknown; the tables are {', '.join(f'[{name}]' for name in TABLES)}")
     return document

@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spamnb.address_books import Book, find_book, read_addresses
-from spamnb.configuration import Document, Keys, configuration_path, read_document, read_documents, replace_text
+from spamnb.configuration import Document, Keys, configuration_path, read_document, replace_text
 from spamnb.errors import SpamnbError
 from spamnb.model.classification import Classification, Evidence
 from spamnb.reader.spam_fields import section_length
@@ -237,12 +237,12 @@ def load_people(user: str = "") -> People:
 
     Raise SpamnbError if the file, or an address book in it, has a mistake.
     """
-    tables = [_read_people(document) for document in read_documents()]
-    parts = [people[name] for people in tables for name in dict.fromkeys(("", user)) if name in people]
+    people = _read_people(read_document())
+    parts = [people[name] for name in dict.fromkeys(("", user)) if name in people]
     return _merge(*parts, *(find_book(path) for part in parts for path in part.address_books))
 
 
-@lru_cache(3)
+@lru_cache(1)
 def _read_people(document: Document) -> dict[str, People]:
     """Return the people of a document, by the name of a user; the people of all users have the name ""."""
     tables = {user: _make_people(document, ("users", user), _USER_SETTINGS) for user in document.entries("users")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from email.parser import BytesHeaderParser
 from pathlib import Path
@@ -263,26 +264,19 @@ def test_a_named_file_must_be_there_and_the_usual_one_need_not(
     assert load_people().allow == {"example.org"}
 
 
-def test_the_files_of_earlier_versions_are_read_and_a_line_says_where_their_content_belongs(
-    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "table"), [("people", "[people]"), ("accounts", "[accounts.NAME]")])
+def test_a_file_of_an_earlier_version_stops_what_would_have_read_it(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch, name: str, table: str
 ):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    folder = tmp_path / "spamnb"
-    folder.mkdir()
-    (folder / "people.toml").write_text('allow = ["a@x.example"]\nwrote_to = ["b@x.example"]\n')
-    (folder / "accounts.toml").write_text('[home]\nurl = "imap://ann@127.0.0.1:1"\n')
-    (folder / "accounts.toml").chmod(0o600)
-    upgrade = CliRunner().invoke(cli, ["upgrade", "-m", str(model)])
-    assert upgrade.stderr.count("still read, but move the content of") == 1 and "config.toml" in upgrade.stderr
-    assert "imap://ann@127.0.0.1:1" in CliRunner().invoke(cli, ["sort", "-m", str(model)]).stderr
-    assert add_recipients([SentMail("me@a.example", ("b@x.example", "c@x.example"))]) == 1
-    assert (folder / "config.toml").read_text() == (
-        '[people]\nwrote_to = [\n    "b@x.example",\n    "c@x.example",\n]\n'
-    )
-    assert load_people() == People(frozenset(["a@x.example"]), wrote_to=("b@x.example", "c@x.example"))
-    (folder / "people.toml").write_text('allow = ["a x"]\n')
-    with pytest.raises(SpamnbError, match=r"people\.toml: people\.allow: 'a x': neither"):
+    monkeypatch.delenv("SPAMNB_CONFIG", raising=False)
+    old = tmp_path / "spamnb" / f"{name}.toml"
+    old.parent.mkdir()
+    old.touch()
+    with pytest.raises(SpamnbError, match=re.escape(f"{old}: no longer read; move its content to {table}")):
         load_people()
+    filtered = CliRunner().invoke(cli, ["filter", "-m", str(model)], input=b"Subject: tea\n\nAt four?\n")
+    assert "X-Spam-Warning: not classified" in filtered.stdout and filtered.stdout.endswith("At four?\n")
 
 
 def test_a_user_of_a_server_knows_further_people(file: Path):

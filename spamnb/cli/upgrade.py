@@ -55,10 +55,6 @@ def upgrade_command(
     Example:
       spamnb upgrade --recursive ham=~/Maildir spam=~/Maildir/.Junk
     """
-    from spamnb.configuration import describe_old_files
-
-    if line := describe_old_files():
-        tell(line)
     _upgrade_model(sources, model, incomplete, workers, read_options)
     if models is not None:
         _upgrade_users(models, incomplete)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from spamnb.configuration import Document, quote_toml, read_document, read_documents, replace_text
+from spamnb.configuration import Document, quote_toml, read_document, replace_text
 from spamnb.errors import SpamnbError
 from spamnb.shown_text import escape
 
@@ -85,7 +85,8 @@ def parse_url(text: str) -> ImapUrl:
 
 def read_accounts() -> list[Account]:
     """Return the accounts in the configuration file. Raise SpamnbError if one has a mistake."""
-    return [_make_account(document, name) for document in read_documents() for name in document.entries("accounts")]
+    document = read_document()
+    return [_make_account(document, name) for name in document.entries("accounts")]
 
 
 def add_account(url: ImapUrl) -> str:
