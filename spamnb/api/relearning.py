@@ -12,6 +12,7 @@ from spamnb.filter import Classifier
 from spamnb.reader.message import digest as digest_of
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import one_message
+from spamnb.store.old_models import readable_model
 from spamnb.store.records import read_learned
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
@@ -103,21 +104,20 @@ class Relearning:
                     classifier.forget(stored.label, decompress(stored.message))
 
 
-def retrain_on_lessons(
-    path: Path, readable: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]
-) -> int:
+def retrain_on_lessons(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
     """Replace a model that adds to a shared model by a new model of its lessons, and return their number.
 
-    ``readable`` is the model, or its copy in the present format.
     Raise SpamnbError if there are lessons that the model does not keep, unless ``incomplete``.
     """
-    relearning = Relearning(readable, on_unreadable)
-    if relearning.n_not_stored and not incomplete:
-        lost = pluralize(relearning.n_not_stored, "lesson")
-        raise SpamnbError(f"{path}: not changed, because it does not keep {lost}; --incomplete continues without them")
-    with Store.open(readable) as old, old.reading():
-        assert old.shared is not None
-        meta = {**old.own.meta, **old.shared.addition(path)}
-    with atomic_replace(path, meta, force=True, catch_up=relearning.catch_up) as store:
-        relearning.catch_up(store)
+    with readable_model(path) as readable:
+        relearning = Relearning(readable, on_unreadable)
+        if relearning.n_not_stored and not incomplete:
+            lost = pluralize(relearning.n_not_stored, "lesson")
+            problem = f"not changed, because it does not keep {lost}; --incomplete continues without them"
+            raise SpamnbError(f"{path}: {problem}")
+        with Store.open(readable) as old, old.reading():
+            assert old.shared is not None
+            meta = {**old.own.meta, **old.shared.addition(path)}
+        with atomic_replace(path, meta, force=True, catch_up=relearning.catch_up) as store:
+            relearning.catch_up(store)
     return relearning.count

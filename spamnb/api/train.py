@@ -343,10 +343,7 @@ def train(
 
 @dataclass(frozen=True)
 class Training:
-    """A training. The fields are the parameters of ``train`` after their checks.
-
-    ``lessons_of`` is the path of the model whose lessons are learned again, by default the replaced model.
-    """
+    """A training. The fields are the parameters of ``train`` after their checks."""
 
     model: Path
     sources: Sequence[str]
@@ -359,7 +356,6 @@ class Training:
     force: bool = False
     one_class: bool = False
     progress: bool = False
-    lessons_of: Path | None = None
 
     def run(
         self, check: Callable[[TrainingSet, Relearning], None] = lambda training_set, relearning: None
@@ -370,13 +366,18 @@ class Training:
         """
         from spamnb.api.beside_starter import learn_beside_starter
         from spamnb.api.relearning import Relearning
+        from spamnb.store.old_models import readable_model
         from spamnb.store.snapshot import atomic_replace
         from spamnb.store.starter import addition_to_starter
         from spamnb.training import estimate, fit, prepare, write_model
 
         unreadable, settings = SkippedMessages(self.tell), self.settings
-        relearning = Relearning(self.lessons_of or self.model, SkippedMessages(self.tell))
-        with handle_end_signals(), show_progress("Reading", self.progress) as show:
+        with (
+            handle_end_signals(),
+            readable_model(self.model) as readable,
+            show_progress("Reading", self.progress) as show,
+        ):
+            relearning = Relearning(readable, SkippedMessages(self.tell))
             with_copies = self._count(unreadable, show)
             check(with_copies, relearning)
             training_set = prepare(with_copies)

@@ -79,21 +79,6 @@ def _upgrade_users(folder: Path, incomplete: bool) -> None:
 def _upgrade_model(
     sources: tuple[str, ...], model: Path, incomplete: bool, workers: int | None, read_options: dict[str, Any]
 ) -> None:
-    from spamnb.store.old_models import readable_model
-
-    with readable_model(model) as readable:
-        _retrain(sources, model, readable, incomplete, workers, read_options)
-
-
-def _retrain(
-    sources: tuple[str, ...],
-    model: Path,
-    readable: Path,
-    incomplete: bool,
-    workers: int | None,
-    read_options: dict[str, Any],
-) -> None:
-    """Train a model again, whose settings and lessons are those of ``readable``, if it is not of this version."""
     from spamnb.api.relearning import retrain_on_lessons
     from spamnb.api.train import Training
     from spamnb.errors import SpamnbError, reason
@@ -101,10 +86,11 @@ def _retrain(
     from spamnb.settings import TOKENS_VERSION, Settings
     from spamnb.shown_text import escape, pluralize
     from spamnb.sources.entries import ReadOptions
+    from spamnb.store.old_models import readable_model
     from spamnb.store.starter import write_starter
     from spamnb.store.store import Store
 
-    with Store.open(readable) as store, store.reading():
+    with readable_model(model) as readable, Store.open(readable) as store, store.reading():
         meta, totals = store.own.meta, store.own.totals
         shared_meta = store.shared.own.meta if store.shared is not None else None
         shared_path = Path(store.shared.file) if store.shared is not None else None
@@ -114,9 +100,7 @@ def _retrain(
         is_stale = True
     if shared_path is not None and "trained_from" not in meta:
         if is_stale:
-            count = retrain_on_lessons(
-                model, readable, incomplete, lambda name, error: tell(f"{name}: {reason(error)}")
-            )
+            count = retrain_on_lessons(model, incomplete, lambda name, error: tell(f"{name}: {reason(error)}"))
             click.echo(f"{model}: trained again on {pluralize(count, 'lesson')} that it keeps")
         else:
             click.echo(f"{model}: nothing to do: it has the same tokens as the model to which it adds")
@@ -155,18 +139,7 @@ def _retrain(
 
     one_class = shared_path is None  # a model that adds to the starter may add to it again
     training = Training(
-        model,
-        paths,
-        settings,
-        options,
-        tell,
-        format_command_line(),
-        workers,
-        None,
-        True,
-        one_class,
-        progress=True,
-        lessons_of=readable,
+        model, paths, settings, options, tell, format_command_line(), workers, None, True, one_class, progress=True
     )
     click.echo(str(training.run(check_is_complete)))
 

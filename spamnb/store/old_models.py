@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spamnb.core.curve import BINS
-from spamnb.errors import Damaged
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.model.model import HISTOGRAM, NO_TYPICALITY, SHARED, SIZE
 from spamnb.store.buckets import TABLE
 from spamnb.store.snapshot import read_snapshot
@@ -43,9 +43,7 @@ def readable_model(path: Path) -> Iterator[Path]:
 
     The copy is beside the file, and is removed at the end.
     """
-    with Store.connect(path, writable=False) as model:
-        is_old = model.read_format() == OLD_FORMAT
-    if not is_old:
+    if not _is_old(path):
         yield path
         return
     copy = path.with_name(f".{path.name}.{os.getpid()}.read.new")
@@ -60,6 +58,14 @@ def readable_model(path: Path) -> Iterator[Path]:
     finally:
         for suffix in ("", "-wal", "-shm"):
             Path(f"{copy}{suffix}").unlink(missing_ok=True)
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        with Store.connect(path, writable=False) as model:
+            return model.read_format() == OLD_FORMAT
+    except SpamnbError:  # no model; who reads the path says so
+        return False
 
 
 def _copy(old: Store, new: Store) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import run
+from commands import output_of, run
 from mail import count_messages, export_lines, mail, message, train_file, write_folders
 
 from spamnb.api.train import train
@@ -69,6 +69,14 @@ def test_a_file_of_the_format_before_is_trained_again_with_all_that_it_learned(m
     assert result.exit_code == 0, result.output
     assert export_lines(model, lessons=True)[1:] == before
     assert run("upgrade", "-m", model).output.startswith(f"{model}: nothing to do")
+
+
+@pytest.mark.parametrize("model", ["corrected"], indirect=True)
+def test_a_new_training_learns_the_lessons_of_the_format_before(model: Path) -> None:
+    write_old(model)
+    assert "learned again: 3 lessons" in output_of("train", "--force", "-m", model, model.parent / "mail")
+    with Classifier.open(model) as classifier:
+        assert classifier.learned(message("spam", 91)) == "spam"
 
 
 @pytest.mark.parametrize("model", ["corrected"], indirect=True)
