@@ -42,7 +42,7 @@ class LoginRefused(SpamnbError):
 
 
 class Denied(SpamnbError):
-    """The server refused one command, for example because of a full quota or a missing folder."""
+    """The server refused one command, for example because of a full quota or a missing folder, or answered nonsense."""
 
 
 @contextmanager
@@ -57,8 +57,10 @@ def translate_errors(url: ImapUrl, action: str = "") -> Iterator[None]:
         if isinstance(error.__context__, IMAPClientAbortError):  # a lost connection is a LoginError, too
             raise Unreachable(f"{where}: the connection was lost: {_server_text(error)}") from None
         raise LoginRefused(f"{where}: the server refused the login: {_server_text(error)}") from None
-    except (IMAPClientAbortError, ProtocolError) as error:
+    except IMAPClientAbortError as error:
         raise Unreachable(f"{where}: the connection was lost: {_server_text(error)}") from None
+    except ProtocolError as error:  # of one answer; the next command may have another
+        raise Denied(f"{where}: the server's answer cannot be read: {_server_text(error)}") from None
     except IMAPClientError as error:
         raise Denied(f"{where}: the server refused: {_server_text(error)}") from None
     except ssl.SSLCertVerificationError as error:
@@ -168,8 +170,10 @@ class ListedName(NamedTuple):
     answer: bytes
 
 
-_BEFORE_NAME = re.compile(rb'\A\(([^()]*)\) (NIL|"\\?[^\r\n]?") ')
-_LISTED = re.compile(_BEFORE_NAME.pattern + rb'(?:"((?:[^"\\]|\\.)*)"|(?!NIL\Z)([^"\s{][^"\s]*))\Z')
+_BEFORE_NAME = re.compile(rb'\A\(([^()]*)\) +(NIL|"\\?[^\r\n]?") +')
+_LISTED = re.compile(  # extended data may follow the name (RFC 5258)
+    _BEFORE_NAME.pattern + rb'(?:"((?:[^"\\]|\\.)*)"|(?!NIL *\Z)([^"\s{][^"\s]*))(?: +\(.*\))? *\Z'
+)
 
 
 def read_listed(item: bytes | tuple[bytes, bytes]) -> ListedName:

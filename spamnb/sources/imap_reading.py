@@ -289,6 +289,8 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: OnError, recurs
                     on_unreadable(message.name, raw)
                 elif raw:
                     yield Entry(label, message.name, "", content=raw)
+                else:
+                    on_unreadable(message.name, ValueError("empty, or the server sent no text of it"))
 
 
 def unseen_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:

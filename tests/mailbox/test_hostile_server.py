@@ -94,8 +94,30 @@ def test_an_odd_folder_is_named_and_leaves_the_others(name: bytes) -> None:
 def test_listed_names_are_those_that_imapclient_encodes(name: str) -> None:
     encoded = encode(name)
     quoted = b'"' + encoded.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
-    for item in (b'(\\Marked) "." ' + quoted, (b'(\\Marked) "." {%d}' % len(encoded), encoded)):
+    extended = b'(\\Marked)  "."  ' + quoted + b' ("CHILDINFO" ("SUBSCRIBED")) '
+    for item in (b'(\\Marked) "." ' + quoted, extended, (b'(\\Marked) "." {%d}' % len(encoded), encoded)):
         assert imap_connection.read_listed(item)[:3] == ([b"\\marked"], ".", name)
+
+
+LISTING = b'* LIST () "/" INBOX\r\n* LIST () "/" Work\r\n'
+
+
+def test_an_answer_about_one_folder_that_cannot_be_read_is_shown_beside_it() -> None:
+    status = b'* STATUS "x (MESSAGES 3 UIDNEXT 4 UIDVALIDITY 1)\r\n'
+    with serving({**CAPABLE, b"LIST": LISTING, b"STATUS": status}, b"") as address:
+        result = run("check", address)
+    assert result.exit_code == 0 and result.stdout.count("the server's answer cannot be read") == 2, result.output
+
+
+@pytest.mark.parametrize("body", [b"", b" BODY[]<0> NIL", b" BODY[]<0> 12"])
+def test_a_message_without_its_text_is_named_and_leaves_the_others(body: bytes, model: Path) -> None:
+    state = b"* 2 EXISTS\r\n* OK [UIDVALIDITY 1] x\r\n* OK [UIDNEXT 3] x\r\n"
+    fetched = b"* 1 FETCH (UID 1%b)\r\n* 2 FETCH (UID 2 BODY[]<0> {7}\r\n\r\nhello)\r\n" % body
+    replies = {b"LIST": LISTING, b"EXAMINE": state, b"UID": b"* SEARCH 1 2\r\n" + fetched}
+    with serving({**CAPABLE, **replies}, b"") as address:
+        result = run("classify", "-m", model, address)
+    assert result.exit_code == 1 and result.stdout.count("\n") == 1 and "INBOX#2" in result.stdout
+    assert result.stderr == f"spamnb: {address}/INBOX#1: empty, or the server sent no text of it; left out\n"
 
 
 @pytest.mark.parametrize("number", [b"99999999999", b"9" * 5000, b"-1"])
