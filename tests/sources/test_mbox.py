@@ -3,7 +3,14 @@
 import gzip
 import io
 import mailbox
+import os
+import pty
+import random
+import re
+import shutil
+import subprocess
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -91,9 +98,11 @@ def test_messages_of_mailboxes_that_other_programs_wrote(name: str) -> None:
     assert len(found) == 3 and all(content and content.startswith(b"From ") for content in found)
 
 
+MUTT_DATES = [  # those that mutt knows
+    "Mon Jan  1 00:00:00 2001", "Mon Jan  1 00:00 2001", "Mon Jan  1 00:00:00 EST 01", "Mon Jan  1 0:00:00 2001 +0100",
+]  # fmt: skip
 DATES = [
-    "Mon Jan  1 00:00:00 2001", "Mon Jan  1 00:00 2001", "Mon Jan  1 00:00:00 EST 01", "2001-01-01 00:00:00",
-    "Mon Jan  1 0:00:00 2001 +0100", "Mon, 1 Jan 2001 00:00:00 +0000", "Mon Jan  1 00:00:00 2001 remote from b",
+    *MUTT_DATES, "2001-01-01 00:00:00", "Mon, 1 Jan 2001 00:00:00 +0000", "Mon Jan  1 00:00:00 2001 remote from b",
 ]  # fmt: skip
 FIELDS = [
     "Subject: x", "X-Mozilla-Status: 0001", ">From b 1:00", "Received: a\n\tb", "subject : x", "Message-ID:\n <a@b>",
@@ -155,3 +164,35 @@ def test_what_is_left_out_is_told_once_and_named_once() -> None:
     for error in (ValueError("imaps://a@b: no room"), ValueError("imaps://a@b: no room"), OSError(13, "not yours")):
         left_out("imaps://a@b", error)
     assert told == ["imaps://a@b: no room; left out", "imaps://a@b: not yours; left out"] and left_out.count == 3
+
+
+def read_by_mutt(box: Path, folder: Path) -> list[bytes]:
+    """Return the messages of an mbox, which mutt copies to a Maildir."""
+    keys = f"<tag-pattern>~A<enter><copy-message>{folder}<enter><exit>"
+    settings = (
+        "set quit=yes auto_tag=yes mbox_type=Maildir confirmcreate=no confirmappend=no delete=no sort=mailbox-order"
+    )
+    command = ["mutt", "-n", "-R", "-F", "/dev/null", "-e", settings, "-f", str(box), "-e", f"push {keys}"]
+    terminal, end = pty.openpty()
+    with subprocess.Popen(command, stdin=end, stdout=end, stderr=end, env={**os.environ, "TERM": "xterm"}):
+        os.close(end)
+        with suppress(OSError):  # mutt has closed the terminal
+            while os.read(terminal, 1 << 16):
+                pass
+    os.close(terminal)
+    return [path.read_bytes() for path in folder.glob("*/*")]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("mutt"), reason="mutt is not installed")
+@pytest.mark.parametrize("seed", range(8))
+def test_the_messages_of_a_mailbox_are_those_of_mutt(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    messages = [
+        f"From a@b {chance.choice(MUTT_DATES)}\n{chance.choice(FIELDS)}\nX-N: {number}\n\nx\n\n{prose}\n\n"
+        for number, prose in enumerate(chance.choices(PROSE, k=9))
+    ]
+    raw = "".join(messages).encode()
+    found = read_by_mutt(write_file(tmp_path / "box", raw), tmp_path / "folder")
+    ours = [re.findall(rb"X-N: \d", content or b"") for content in split(raw)]
+    assert ours == sorted([re.findall(rb"X-N: \d", content) for content in found]) and len(ours) == 9
