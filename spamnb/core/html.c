@@ -12,6 +12,7 @@ enum {
                           * This many take 18 MB */
     MAX_FORMATTING = 64, /* formatting elements that may be opened again; ordinary mail: 16 */
     MAX_WRAPPERS = 8, /* formatting elements that end in one open block; then its text is doubtful */
+    MIN_PAGE_LETTER = 10, /* pixels of the letters of the html element, because the unit rem is a multiple of them */
     MAX_FRAMES = 1000, /* pages in a page; ordinary mail: 0 */
     MAX_PIECES = 1 << 17, /* pieces of a document: this many take 5 MB; ordinary mail: 7,149 */
     MAX_PARTS_BYTES = 128, /* of the plain parts of a word: more than any word that is counted */
@@ -318,7 +319,7 @@ static void merge_page_attributes(struct document *d, unsigned tag, const struct
 
 static void start_element(struct document *d, unsigned tag, span name, const struct attributes *tag_attributes) {
     unsigned kind = TAGS[tag].kind;
-    if (kind == VOID || kind == IGNORED || has_too_many_tags(d))
+    if (kind == IGNORED || has_too_many_tags(d))
         return;
     if (kind == WHOLE_PAGE) {
         merge_page_attributes(d, tag, tag_attributes);
@@ -330,6 +331,13 @@ static void start_element(struct document *d, unsigned tag, span name, const str
         attributes = arena_allocate(d->arena, 1, offsetof(struct attributes, values) + N_STYLE_ATTRIBUTES * sizeof(span));
         attributes->present = styling;
         memcpy(attributes->values, tag_attributes->values, N_STYLE_ATTRIBUTES * sizeof(span));
+    }
+    uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
+    struct node node = {.tag = tag, .parent = top_of(d)->node, .name = name, .hash = hash, .attributes = attributes};
+    if (kind == VOID || TAGS[tag].text == RAW) { /* its box has no text, but may cover other text */
+        if (tag != TAG_IMG) /* good mail moves pictures of one pixel, which count readers */
+            *LIST_ADD(d->arena, &d->nodes) = node;
+        return;
     }
     if (is_table_part(tag)) {
         if (!close_for_table_part(d, kind))
@@ -346,8 +354,7 @@ static void start_element(struct document *d, unsigned tag, span name, const str
         reopen_formatting(d);
     }
     size_t depth = d->depth;
-    uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
-    push(d, (struct node){.tag = tag, .name = name, .hash = hash, .attributes = attributes});
+    push(d, node);
     if (kind == FORMATTING && d->depth > depth)
         begin_formatting(d);
 }
@@ -672,6 +679,19 @@ static void add_data(struct document *d, span url) {
     add_frame(d, decode_text(d->reader, data, (span){0}));
 }
 
+/* Returns whether a tag may change the styles of the page by more than the sheets that are read: by a sheet in a URL, by
+ * white letters on black, or by a policy against styles. */
+static bool changes_styles(unsigned tag, const struct attributes *attributes) {
+    span content = first_bytes(value_of_attribute(attributes, A_CONTENT), MAX_META);
+    bool is_scheme = is_same_any_case(value_of_attribute(attributes, A_NAME), LITERAL("color-scheme"));
+    if (tag == TAG_LINK)
+        return has_inner_url(first_bytes(value_of_attribute(attributes, A_HREF), MAX_META));
+    if (tag != TAG_META)
+        return false;
+    return is_scheme ? find_any_case(content, LITERAL("dark")) && !find_any_case(content, LITERAL("light"))
+                     : is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("content-security-policy"));
+}
+
 static void add_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     for (uint32_t left = attributes->present & URL_ATTRIBUTES; left; left &= left - 1) {
         enum attribute which = (enum attribute)__builtin_ctz(left);
@@ -685,8 +705,7 @@ static void add_urls(struct document *d, unsigned tag, const struct attributes *
     span content = value_of_attribute(attributes, A_CONTENT);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
         add_refresh(d, content);
-    if (tag == TAG_LINK && has_inner_url(first_bytes(value_of_attribute(attributes, A_HREF), MAX_META)))
-        d->is_lost = true; /* a sheet that is not read */
+    d->is_lost = d->is_lost || changes_styles(tag, attributes);
 }
 
 /* Returns where the next end tag with this name begins; the end of the page if there is none. */
@@ -725,8 +744,11 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     if (!is_empty(value_of_attribute(attributes, A_SRCDOC)))
         add_frame(d, attributes->values[A_SRCDOC]);
     unsigned kind = TAGS[tag].text;
-    if (is_foreign(d)) /* tags in title are read, too */
+    if (is_foreign(d)) { /* tags in title are read, too */
+        if (tag == TAG_STYLE && !d->sheet.is_lost)
+            read_sheet(d, attributes, span_between(at, find_end_tag(d, TAGS[tag].name, at)));
         kind = NORMAL;
+    }
     if (kind == NORMAL) {
         start_element(d, tag, name, attributes);
         bool is_maybe_end = TAGS[tag].flags & MAY_END_WORD || is_foreign(d) ||
@@ -743,7 +765,9 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
         add_doubtful_text(d, TEXT, text);
     else if (tag == TAG_STYLE)
         read_sheet(d, attributes, text);
-    else if (kind != RAW || tag == TAG_XMP) {
+    else if (kind == RAW)
+        start_element(d, tag, name, attributes);
+    else {
         start_element(d, tag, name, attributes);
         add_text(d, kind == REFERENCES ? TEXT : PLAIN_TEXT, text);
         end_element(d, tag, name);
@@ -847,9 +871,13 @@ struct html_text read_html(struct reader *reader, span html) {
     *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &DOUBTFUL_STYLE}; /* DOUBTFUL_NODE */
     read_tags(d);
     d->sheet.page = style_of(d, 1);
-    for (size_t i = 0; i < d->nodes.count; i++)
-        style_of(d, (uint32_t)i);
-    d->is_lost = d->is_lost || d->sheet.is_lost;
+    for (size_t i = 0; i < d->nodes.count; i++) {
+        const struct node *node = &d->nodes.items[i];
+        bool is_column = node->tag == TAG_COL || node->tag == TAG_COLGROUP; /* has the style of cells */
+        bool is_doubtful = style_of(d, (uint32_t)i)->is_doubtful;
+        d->is_lost = d->is_lost || (is_doubtful && is_column && !style_of(d, node->parent)->is_doubtful);
+    }
+    d->is_lost = d->is_lost || d->sheet.is_lost || style_of(d, 0)->size < MIN_PAGE_LETTER;
     for (size_t i = 0; i < d->sheet.texts.count; i++)
         add_sheet_text(d, d->sheet.texts.items[i]);
     span plain = d->is_lost ? (span){0} : write_plain(d);

@@ -256,6 +256,8 @@ static rgb read_background(span value) {
     rgb color = CLEAR;
     if (starts_with(value, LITERAL("rgb")))
         return read_color(value);
+    if (find(value, LITERAL("currentcolor")))
+        return UNKNOWN;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         word = strip_any(word, ",/");
         rgb other = is_empty(word) ? UNKNOWN : read_color(word);
@@ -289,8 +291,8 @@ static bool is_near(struct colors pair) {
 
 /* ---- Declarations ---- */
 
-/* The kinds of properties. Those before P_TABLE have values of their own. */
-enum { P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_TABLE };
+/* The kinds of properties with values of their own. */
+enum { P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT };
 
 /* Properties, separated by blanks, and their values that hide nothing: these words, and if there are bounds, all values
  * whose lengths in pixels are within them. flags: what another value may do. */
@@ -302,39 +304,47 @@ static const struct property {
 } PROPERTIES[] = {
     [P_COLOR] = {"color"}, [P_BACKGROUND] = {"background background-color"}, [P_PICTURE] = {"background-image"},
     [P_SIZE] = {"font-size"}, [P_FONT] = {"font"}, [P_LINE] = {"line-height"},
-    [P_TEXT] = {"content quotes list-style list-style-type"},
+    [P_TEXT] = {"quotes list-style list-style-type"}, [P_CONTENT] = {"content"},
     {"display", "block inline inline-block table inline-table table-cell table-row table-row-group table-caption list-item "
                 "flex inline-flex inherit initial", .flags = MAY_HIDE},
     {"overflow overflow-x overflow-y", "visible inherit initial", .flags = CLIPS},
-    {"height max-height", "auto 100% none inherit initial", .flags = IS_SMALL},
-    {"width max-width", "", 150, 1e9, IS_SMALL},
-    {"white-space", "normal pre-wrap pre-line inherit initial", .flags = IS_SMALL},
+    {"height max-height", "auto 100% none inherit initial", .flags = OVERFLOWS},
+    {"width max-width", "", 150, 2000, OVERFLOWS},
+    {"min-width", "", 0, 2000, OVERFLOWS},
+    {"white-space", "normal pre-wrap pre-line inherit initial", .flags = OVERFLOWS},
+    {"flex flex-basis flex-grow flex-shrink", "none auto inherit initial", .flags = OVERFLOWS},
+    {"float", "none left inherit initial", .flags = CLIPS}, /* what is wider than the window begins left of it */
+    {"z-index", "auto inherit initial", 0, 1e9, MAY_HIDE},
+    {"gap", "normal inherit initial", 0, 100, MAY_HIDE},
+    {"letter-spacing", "normal inherit initial", -1, 20, MAY_HIDE},
+    {"background-clip", "border-box padding-box inherit initial", .flags = MAY_HIDE},
+    {"all", "", .flags = MAY_HIDE},
     {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
      .flags = MOVES},
     {"top right bottom left inset margin-inline margin-block margin-inline-start margin-inline-end margin-block-start "
-     "margin-block-end", "", -12, 12, MOVES},
+     "margin-block-end", "", -4, 4, MOVES},
     {"padding padding-top padding-bottom padding-left padding-right margin margin-top margin-bottom margin-left "
      "margin-right", "", -12, 700, MOVES},
-    {"text-indent letter-spacing word-spacing vertical-align", "", -4, 700, MAY_HIDE},
+    {"text-indent word-spacing vertical-align", "", -4, 700, MAY_HIDE},
     {"border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
      "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
-    {"outline outline-width text-decoration text-decoration-thickness", "", 0, 12, MOVES},
+    {"outline outline-width text-decoration text-decoration-thickness", "", 0, 3, MOVES},
     {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
     /* The properties of ordinary mail that cannot hide text. */
-    {"font-family font-weight font-style font-variant font-stretch text-align text-align-last "
-        "text-transform text-rendering text-justify text-shadow text-decoration-line text-decoration-color text-decoration-style "
-        "text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
-        "text-underline text-overflow min-width min-height float clear cursor direction "
+    {"font-family font-weight font-style font-variant font-stretch src unicode-range font-display panose-1 text-align "
+        "text-align-last text-transform text-rendering text-justify text-shadow text-decoration-line "
+        "text-decoration-color text-decoration-style text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
+        "text-underline text-overflow min-height clear cursor direction "
         "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break table-layout caption-side empty-cells "
         "border-color border-top-color border-bottom-color border-left-color border-right-color border-style "
         "border-top-style border-bottom-style border-left-style border-right-style border-collapse border-spacing "
         "border-radius border-top-left-radius border-top-right-radius border-bottom-left-radius "
-        "border-bottom-right-radius -webkit-border-radius -moz-border-radius border-image outline-color outline-style "
+        "border-bottom-right-radius -webkit-border-radius -moz-border-radius outline-color outline-style "
         "background-repeat background-position background-position-x background-position-y background-size "
-        "background-attachment background-origin background-clip box-sizing "
+        "background-attachment background-origin box-sizing "
         "list-style-position list-style-image page-break-before page-break-after page-break-inside orphans widows "
-        "align-items align-self align-content justify-content justify-items justify-self z-index flex flex-wrap "
-        "flex-grow flex-shrink flex-basis order gap tab-size tab-interval transition transition-duration will-change "
+        "align-items align-self align-content justify-content justify-items justify-self flex-wrap "
+        "order tab-size tab-interval transition transition-duration will-change "
         "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
         "-moz-osx-font-smoothing -webkit-tap-highlight-color font-feature-settings font-variant-ligatures font-kerning", ""},
 };
@@ -418,6 +428,9 @@ static void add_declaration(struct effect *effect, int number, span value) {
     case P_LINE:
         set_line(effect, value);
         break;
+    case P_CONTENT: /* a picture replaces the text of its element */
+        effect->flags |= find_byte(value, '(') ? MAY_HIDE : 0;
+        /* fall through */
     case P_TEXT:
         effect->text = find_byte(value, '"') ? span_between(find_byte(value, '"'), value.end) : effect->text;
         break;
@@ -594,8 +607,10 @@ static void add_rules(struct sheet *sheet, span text, int depth) {
         text = skip_bytes(span_between(body.end, text.end), 1);
         if (!is_at_rule)
             add_rule(sheet, prelude, body);
+        else if (starts_with_any_case(prelude, LITERAL("@font-face"))) /* its letters may be blank */
+            sheet->is_lost = has_inner_url(body) || read_effect(copy_lower(sheet->arena, body)).flags;
         else if (starts_with_any_case(prelude, LITERAL("@media")) ? !is_never_shown(sheet->arena, skip_bytes(prelude, 6))
-                 : !starts_with_any_case(prelude, LITERAL("@font-face")) && !starts_with_any_case(prelude, LITERAL("@page")) &&
+                 : !starts_with_any_case(prelude, LITERAL("@page")) &&
                        !find_any_case(first_bytes(prelude, 24), LITERAL("keyframes")))
             add_rules(sheet, body, depth + 1);
     }
@@ -703,8 +718,10 @@ static void apply_tag(struct sheet *sheet, struct style *style, const struct sty
         color = read_attribute_color(sheet->arena, attributes->values[A_TEXT]);
     if (tag == TAG_BODY && has(attributes, A_LINK))
         sheet->link = read_attribute_color(sheet->arena, attributes->values[A_LINK]);
-    if (has(attributes, A_BGCOLOR) && (tag == TAG_BODY || (kind >= TABLE && kind <= CELL)))
+    if (has(attributes, A_BGCOLOR) && (tag == TAG_BODY || tag == TAG_COL || (kind >= TABLE && kind <= CELL)))
         background = read_attribute_color(sheet->arena, attributes->values[A_BGCOLOR]);
+    if (starts_with_any_case(strip(value_of_attribute(attributes, A_BACKGROUND)), LITERAL("data:")))
+        background = UNKNOWN;
     set_colors(style, parent, color, background, true);
 }
 
@@ -736,7 +753,7 @@ static uint64_t keys_of(struct sheet *sheet, const struct attributes *attributes
 static struct style make_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *parent;
-    style.flags &= ~(uint32_t)(CLIPS | IS_SMALL);
+    style.flags &= ~(uint32_t)(CLIPS | OVERFLOWS);
     style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
     const struct effect *own = read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
@@ -749,10 +766,9 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
         apply_all_rules(sheet, &style, parent, name, attributes);
     if (style.n_pairs != n_pairs) /* again, because the colors of a rule may join another's */
         apply_all_rules(sheet, &style, parent, name, attributes);
+    style.flags |= style.flags & CLIPS && style.flags & OVERFLOWS ? MAY_HIDE : 0;
     sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
-    bool is_cut_off = (style.flags & (CLIPS | IS_SMALL)) == (CLIPS | IS_SMALL);
-    style.flags = (style.flags & ~(uint32_t)(CLIPS | IS_SMALL)) | (is_cut_off ? MAY_HIDE : 0);
-    style.is_doubtful = style.flags || !(style.size >= MIN_LETTER) || !(style.lines >= MIN_LINES);
+    style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || !(style.size >= MIN_LETTER) || !(style.lines >= MIN_LINES);
     for (size_t i = 0; i < style.n_pairs; i++)
         style.is_doubtful = style.is_doubtful || is_near(style.pairs[i]);
     return style;

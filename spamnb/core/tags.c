@@ -15,7 +15,7 @@ static const struct {
     {"table", TABLE, NORMAL, ENDS_WORD | IS_BARRIER | HAS_STYLE},
     {"style", ORDINARY, RAW, 0},
     {"title", ORDINARY, REFERENCES, 0},
-    {"script xmp", ORDINARY, RAW, 0},
+    {"script", ORDINARY, RAW, 0},
     {"meta area base", VOID, NORMAL, 0},
     {"mark", ORDINARY, NORMAL, IS_INLINE | HAS_STYLE},
     {"div address", BLOCK, NORMAL, ENDS_WORD},
@@ -24,7 +24,8 @@ static const struct {
     {"small", FORMATTING, NORMAL, IS_INLINE | HAS_STYLE},
     {"sub sup", ORDINARY, NORMAL, IS_INLINE | HAS_STYLE},
     {"font", FORMATTING, NORMAL, IS_INLINE},
-    {"link", VOID, NORMAL, 0},
+    {"link col", VOID, NORMAL, 0},
+    {"colgroup", TABLE_SECTION, NORMAL, 0},
     {"article aside blockquote center dl fieldset footer form header main nav ol pre section summary "
      "ul dir figcaption figure hgroup listing menu search", BLOCK, NORMAL, ENDS_WORD},
     {"details", BLOCK, NORMAL, ENDS_WORD | IS_DOUBTFUL},
@@ -36,20 +37,21 @@ static const struct {
     {"progress meter audio canvas video", ORDINARY, NORMAL, IS_INLINE | MAY_END_WORD | IS_DOUBTFUL},
     {"br hr", VOID, NORMAL, ENDS_WORD},
     {"spacer image keygen embed", VOID, NORMAL, MAY_END_WORD},
-    {"basefont bgsound col param source wbr track frame", VOID, NORMAL, 0},
+    {"basefont bgsound param source wbr track frame", VOID, NORMAL, 0},
     {"caption", TABLE_SECTION, NORMAL, ENDS_WORD | IS_BARRIER},
-    {"colgroup tbody tfoot thead", TABLE_SECTION, NORMAL, 0},
+    {"tbody tfoot thead", TABLE_SECTION, NORMAL, 0},
     {"tr", ROW, NORMAL, ENDS_WORD},
     {"td th", CELL, NORMAL, ENDS_WORD | IS_BARRIER},
     {"button", ORDINARY, NORMAL, ENDS_WORD | IS_CONTROL},
     {"select", ORDINARY, NORMAL, ENDS_WORD | IS_CONTROL | IS_BARRIER | IS_DOUBTFUL},
-    {"legend", ORDINARY, NORMAL, ENDS_WORD},
-    {"optgroup option", ORDINARY, NORMAL, ENDS_WORD | IS_DOUBTFUL},
+    {"legend", ORDINARY, NORMAL, IS_INLINE | ENDS_WORD},
+    {"optgroup option", ORDINARY, NORMAL, IS_INLINE | ENDS_WORD | IS_DOUBTFUL},
     {"applet marquee object template", ORDINARY, NORMAL, IS_BARRIER | IS_DOUBTFUL},
     {"head frameset", IGNORED, NORMAL, 0},
     {"iframe noembed noframes", ORDINARY, RAW, 0},
     {"dialog", BLOCK, NORMAL, ENDS_WORD | IS_CONTROL | IS_DOUBTFUL},
     {"textarea", ORDINARY, REFERENCES, ENDS_WORD | IS_CONTROL | IS_DOUBTFUL},
+    {"xmp", ORDINARY, SHOWN, 0},
     {"plaintext", ORDINARY, REST, 0},
 };
 
@@ -58,7 +60,7 @@ size_t TAG_COUNT;
 
 /* The names of all attributes, in the order of enum attribute. */
 static const char ATTRIBUTES[] = "class id style color bgcolor text link hidden popover background href src action formaction ping "
-                                 "poster lowsrc dynsrc xlink:href content http-equiv type media srcdoc "
+                                 "poster lowsrc dynsrc xlink:href content name http-equiv type media srcdoc "
                                  "alt placeholder label value";
 
 static struct name_table tag_table, attribute_table;

@@ -23,9 +23,10 @@ int number_of(const struct name_table *table, span name);
 /* The kinds of tags, by how start tags and end tags open and close elements. */
 enum tag_kind { ORDINARY, BLOCK, HEADING, ITEM, FORMATTING, VOID, TABLE, TABLE_SECTION, ROW, CELL, WHOLE_PAGE, IGNORED };
 
-/* How the text in an element is read. NORMAL: tags are read. RAW: no tags are read until the end tag. REFERENCES: as
- * RAW, but character references are resolved. REST: no tags are read until the end of the page. */
-enum tag_text { NORMAL, RAW, REFERENCES, REST };
+/* How the text in an element is read. NORMAL: tags are read. RAW: no tags are read until the end tag, and the
+ * text is not shown. SHOWN: as RAW, but the text is shown. REFERENCES: as SHOWN, but character references are resolved.
+ * REST: no tags are read until the end of the page. */
+enum tag_text { NORMAL, RAW, SHOWN, REFERENCES, REST };
 
 enum {
     ENDS_WORD = 1 << 0,  /* a word ends at the tag */
@@ -45,8 +46,8 @@ struct tag {
 /* The numbers of the tags that the code names. TAG_UNKNOWN stands for all names that HTML does not have. */
 enum {
     TAG_UNKNOWN, TAG_A, TAG_BODY, TAG_HTML, TAG_P, TAG_LI, TAG_DD, TAG_DT, TAG_TABLE, TAG_STYLE, TAG_TITLE,
-    TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS, TAG_SVG, TAG_MATH, TAG_IMG, TAG_INPUT,
-    TAG_SMALL, TAG_SUB, TAG_SUP, TAG_FONT, TAG_LINK
+    TAG_SCRIPT, TAG_META, TAG_AREA, TAG_BASE, TAG_MARK, TAG_DIV, TAG_ADDRESS, TAG_SVG, TAG_MATH, TAG_IMG, TAG_INPUT,
+    TAG_SMALL, TAG_SUB, TAG_SUP, TAG_FONT, TAG_LINK, TAG_COL, TAG_COLGROUP
 };
 
 enum { N_TAGS = 160 }; /* room for tags; TAG_COUNT are in use */
@@ -63,7 +64,7 @@ unsigned tag_of(span name);
 enum attribute {
     A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_LINK, A_HIDDEN, A_POPOVER, A_BACKGROUND, A_HREF,
     N_STYLE_ATTRIBUTES, A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
-    A_CONTENT, A_HTTP_EQUIV, A_TYPE, A_MEDIA, A_SRCDOC, A_ALT, A_PLACEHOLDER, A_LABEL, A_VALUE, N_ATTRIBUTES,
+    A_CONTENT, A_NAME, A_HTTP_EQUIV, A_TYPE, A_MEDIA, A_SRCDOC, A_ALT, A_PLACEHOLDER, A_LABEL, A_VALUE, N_ATTRIBUTES,
     URL_ATTRIBUTES = 1 << A_HREF | 1 << A_SRC | 1 << A_ACTION | 1 << A_FORMACTION | 1 << A_PING | 1 << A_BACKGROUND |
                      1 << A_POSTER | 1 << A_LOWSRC | 1 << A_DYNSRC | 1 << A_XLINK,
 };

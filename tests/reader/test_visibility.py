@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from pages import made_page
 from templates import made_template
 
+BLACK_PICTURE = "data:image/gif;base64,R0lGODdhAQABAIAAAAAAAAAAACwAAAAAAQABAAACAkQBADs="
 # A browser shows the word "secret" of all of these.
 SEEN = [
     # what looks like a style sheet or a <body>, and is none
@@ -205,7 +206,7 @@ PLAIN = [
     "<div style='background:#000;color:#fff'>x</div>secret", "<div style='display:none'>x</div>secret",
     "<style>.dark{background:#000;color:#fff}</style><p class=dark>secret",
     "<style>a{color:#00f} a:hover{color:#fff} .x{display:none}</style><a href=y>secret</a>",
-    "<style>@font-face{font-family:a;src:url(data:x)}</style>secret",
+    "<style>@font-face{font-family:a;src:url(https://a.example/x)}</style>secret",
     "<style>@media (prefers-color-scheme: dark){p{color:#fff!important}}</style><p>secret",
     "<style>@media print{p{display:none}}</style><p>secret",
     "<style>td[class=gone]{display:none} u + .body{font-size:0}</style><table><td class=here>secret</table>",
@@ -213,6 +214,7 @@ PLAIN = [
     "<p><font color=white>x</p></font><p>secret", "<b><p>x</b> secret", "<i><div>x</i><p>secret",
     "<font color=white><table><tr><td><font color=red>secret</font></table></font>",
     "<body bgcolor=white link=#0000ff><a href=x>secret</a>", "<p>secret<img alt=x src=y>", "<title>x</title><p>secret",
+    "<p>secret<img style='position:absolute;visibility:hidden' src=y>", "<style>p:before{content:'a'}</style><p>secret",
 ]  # fmt: skip
 # Chromium shows no word of these, though it is far from the property, the tag or the rule that hides it.
 FAR = [
@@ -247,6 +249,26 @@ FAR = [
     "<b style='display:none' alt=secret>x</b>", "<img width=0 height=0 alt=secret>",
     "<div bgcolor=black><font color=white>secret</font></div>",
     "<body link=white><a href=x>secret</a>", "<video>secret</video>", "<p style='font-size-adjust:0'>secret",
+    "<div style='display:flex'><div style='flex:0 0 0;overflow:hidden'>secret</div></div>",
+    "<div style='float:right;min-width:5000px'>secret</div>", "<div style='float:right;width:5000px'>secret</div>",
+    # colors and backgrounds
+    "<div style='background:#000;color:#fff'><b style='all:initial'>secret</b></div>",
+    "<p style='color:#fff;background:#000;border:2px solid;border-image:linear-gradient(#fff,#fff) 1 fill'>secret",
+    "<p style='background:currentcolor'>secret",
+    f"<table background='{BLACK_PICTURE}'><td>secret</table>",
+    "<div style='background:#fff'><p style='position:relative;z-index:-1'>secret</div>",
+    "<p style='font-size:6px;text-decoration:line-through 12px white'>secret",
+    f"<p style='content:url({BLACK_PICTURE})'>secret",
+    # columns
+    "<table><col style='visibility:collapse'><td>secret</table>", "<table><col bgcolor=black><td>secret</table>",
+    "<table><colgroup style='background:#000'><td>secret</table>",
+    # boxes without text that cover others
+    *(f"<p>secret</p><{tag} style='position:fixed;top:0;left:0;width:900px;height:900px;background:#fff;border:0'>"
+      for tag in ("hr", "input", "iframe")),
+    # the unit rem, sheets in svg, letters of a font
+    "<html style='font-size:1px'><p style='font-size:1rem'>secret",
+    "<svg width=0 height=0><style>.a{display:none}</style></svg><p class=a>secret",
+    "<style>@font-face{font-family:a;src:local('DejaVu Sans');size-adjust:0%}</style><p style='font-family:a'>secret",
     "<p style='scale:0'>secret", "<p style='outline:400px solid #fff;outline-offset:-400px'>secret",
 ]  # fmt: skip
 
