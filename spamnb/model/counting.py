@@ -163,7 +163,8 @@ class TrainingSetBuilder:
             cells = slice(ends[first] - columns.lengths[first], ends[chunk][-1])
             ids[cells] = new_ids[join_slices(joined.ids, *bounds)]
             counts[cells] = join_slices(joined.counts, *bounds)
-        rows = replace(columns, tokens=tokens, begins=ends - columns.lengths, ends=ends, ids=ids, counts=counts)
+        begins = ends - columns.lengths
+        rows = replace(columns, tokens=tokens, begins=begins, ends=ends, plain_ends=ends, ids=ids, counts=counts)
         del joined, columns, new_ids
         training_set = TrainingSet(rows, add_up(rows))
         by_hash = training_set.columns_by_hash()

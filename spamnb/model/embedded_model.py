@@ -126,8 +126,8 @@ def _find_cells(rows: Rows, vectors: np.ndarray) -> list[np.ndarray]:
     ``vectors`` (k, d) are those of the tokens, 0 without one. The order matters because the rounding of a sum depends
     on it, and forgetting must subtract the same sum exactly.
     """
-    tokens, is_used = list(rows.tokens), np.any(vectors, axis=1)[rows.ids] & ~rows.doubt
+    tokens, is_used = list(rows.tokens), np.any(vectors, axis=1)[rows.ids]
     rank = np.empty(len(tokens), np.int64)
     rank[sorted(range(len(tokens)), key=tokens.__getitem__)] = np.arange(len(tokens))
-    cells = [np.arange(begin, end) for begin, end in zip(rows.begins.tolist(), rows.ends.tolist())]
+    cells = [np.arange(begin, end) for begin, end in zip(rows.begins.tolist(), rows.plain_ends.tolist())]
     return [own[np.argsort(rank[rows.ids[own]])] for own in (own[is_used[own]] for own in cells)]

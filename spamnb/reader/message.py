@@ -88,8 +88,7 @@ class Reader(ReaderCore):
         ids, counts, (lengths, n_plain, digests, dates, senders, truncations) = self.read_cells(raws, vocabulary, parts)
         columns: dict[str, np.ndarray] = {"truncations": truncations}
         if doubtful:
-            begins = np.cumsum(lengths, dtype=np.int64) - lengths
-            columns["is_doubtful"] = np.arange(len(ids)) >= np.repeat(begins + n_plain, lengths)
+            columns["plain_ends"] = np.cumsum(lengths, dtype=np.int64) - lengths + n_plain
         if identify:
             columns["digests"] = digests
         if with_origin:

@@ -47,9 +47,9 @@ class ReadMessage:
             tokens = vocabulary.take(row.ids)
             first = np.unique(tokens.hashes, return_index=True)[1]  # without return_index numpy imports numpy.ma: 5 ms
             first.sort()
-            ids, ends = np.arange(len(first), dtype=np.int32), np.array([len(first)])
-            counts, doubt = row.counts[first], row.doubt[first]
-            row = replace(row, tokens=tokens.take(first), ends=ends, ids=ids, counts=counts, is_doubtful=doubt)
+            bounds = {name: np.searchsorted(first, getattr(row, name)) for name in ("ends", "plain_ends")}
+            ids = np.arange(len(first), dtype=np.int32)
+            row = replace(row, tokens=tokens.take(first), **bounds, ids=ids, counts=row.counts[first])
             messages.append(cls(raw, reader, row))
         return messages
 

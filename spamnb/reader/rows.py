@@ -76,6 +76,7 @@ class Rows:
     tokens: Any  # the list that ``ids`` number: a TokenArray, or a vocabulary while messages are read
     begins: np.ndarray  # (n,)
     ends: np.ndarray  # (n,)
+    plain_ends: np.ndarray  # (n,) from here on are the doubtful cells, of tokens that only text that may be hidden has
     ids: np.ndarray  # (nnz,) int32, the token of each cell; the tokens of a message are distinct
     counts: np.ndarray  # (nnz,) occurrences of the token in the message
     digests: np.ndarray  # (n, 16) bytes that identify a message, however it is stored
@@ -85,13 +86,13 @@ class Rows:
     labels: np.ndarray  # (n,) numbers of ``classes``, or UNLABELLED
     positions: np.ndarray  # (n,) in the sources
     classes: tuple[str, ...] = ()
-    is_doubtful: np.ndarray | None = None  # (nnz,) the token occurs only in text that may be hidden; None: none does
 
     @classmethod
     def of_cells(cls, tokens: Any, lengths: np.ndarray, ids: np.ndarray, counts: np.ndarray, **columns: Any) -> Rows:
         """Return packed rows with ``lengths`` (n,). The other columns are those given, or else empty."""
         n, ends = len(lengths), np.cumsum(lengths, dtype=np.int64)
-        defaults = {
+        defaults: dict[str, Any] = {
+            "plain_ends": ends,
             "digests": np.zeros((n, 16), np.uint8),
             "dates": np.full(n, UNDATED),
             "senders": np.full(n, NO_SENDER, np.int64),
@@ -99,7 +100,7 @@ class Rows:
             "labels": np.full(n, UNLABELLED),
             "positions": np.arange(n),
         }
-        return cls(tokens, ends - lengths, ends, ids, counts, **(defaults | columns))
+        return cls(tokens, ends - lengths, ends, ids=ids, counts=counts, **(defaults | columns))
 
     @property
     def are_mail(self) -> bool:
@@ -124,11 +125,13 @@ class Rows:
         classes = tuple(sorted({name for part in parts for name in part.classes}))
         parts = [part.packed() for part in parts]
         labels = [part._number_labels(classes) for part in parts]
+        lengths, n_doubtful = (concatenate(each) for each in zip(*((p.lengths, p.ends - p.plain_ends) for p in parts)))
         return Rows.of_cells(
             parts[0].tokens,
-            concatenate([part.lengths for part in parts]),
+            lengths,
             concatenate([part.ids for part in parts]),
             concatenate([part.counts for part in parts]),
+            plain_ends=np.cumsum(lengths, dtype=np.int64) - n_doubtful,
             digests=concatenate([part.digests for part in parts]),
             dates=concatenate([part.dates for part in parts]),
             senders=concatenate([part.senders for part in parts]),
@@ -136,7 +139,6 @@ class Rows:
             labels=concatenate(labels),
             positions=concatenate([part.positions for part in parts]),
             classes=classes,
-            is_doubtful=concatenate([part.doubt for part in parts]) if any(part.has_doubt for part in parts) else None,
         )
 
     @staticmethod
@@ -170,32 +172,27 @@ class Rows:
 
     @property
     def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-        """``indptr``, ``ids``, ``counts`` and ``is_doubtful`` of packed rows, in the types of the core."""
+        """``indptr``, ``ids``, ``counts`` and ``doubt`` of packed rows, in the types of the core."""
         ids, counts = self.ids.astype(np.int32, copy=False), self.counts.astype(np.int64, copy=False)
-        return self.indptr, ids, counts, self.is_doubtful
+        return self.indptr, ids, counts, self.doubt if self.has_doubt else None
 
     @property
     def has_doubt(self) -> bool:
         """Whether a cell is doubtful."""
-        return self.is_doubtful is not None and bool(self.is_doubtful.any())
+        return bool((self.plain_ends < self.ends).any())
 
     @property
     def doubt(self) -> np.ndarray:
-        """Whether each cell (nnz,) is doubtful."""
-        return np.zeros(len(self.ids), bool) if self.is_doubtful is None else self.is_doubtful
+        """Whether each cell (nnz,) of packed rows is doubtful."""
+        return np.arange(len(self.ids)) >= np.repeat(self.plain_ends, self.lengths)
 
     def plain(self) -> Rows:
-        """Return the cells that are not doubtful."""
-        return replace(self.only(~self.doubt) if self.has_doubt else self, is_doubtful=None)
-
-    @property
-    def row_numbers(self) -> np.ndarray:
-        """The row (nnz,) of each cell of packed rows."""
-        return np.repeat(np.arange(len(self)), self.lengths)
+        """Return the messages without their doubtful cells."""
+        return replace(self, ends=self.plain_ends)
 
     def take(self, selection: Any) -> Rows:
         """Return the messages of a mask (n,), a slice or an array of numbers. The cells are shared."""
-        names = "begins", "ends", "digests", "dates", "senders", "truncations", "labels", "positions"
+        names = "begins", "ends", "plain_ends", "digests", "dates", "senders", "truncations", "labels", "positions"
         return replace(self, **{name: getattr(self, name)[selection] for name in names})
 
     def packed(self) -> Rows:
@@ -205,13 +202,9 @@ class Rows:
         if is_whole and (begins[1:] == ends[:-1]).all():
             return self
         after = np.cumsum(ends - begins)
-        cells: dict[str, Any] = {name: join_slices(values, begins, ends) for name, values in self._cell_columns.items()}
-        return replace(self, begins=after - (ends - begins), ends=after, **cells)
-
-    @property
-    def _cell_columns(self) -> dict[str, Any]:
-        names = "ids", "counts", *(["is_doubtful"] if self.is_doubtful is not None else [])
-        return {name: getattr(self, name) for name in names}
+        ids, counts = (join_slices(values, begins, ends) for values in (self.ids, self.counts))
+        plain_ends = after - (ends - self.plain_ends)
+        return replace(self, begins=after - (ends - begins), ends=after, plain_ends=plain_ends, ids=ids, counts=counts)
 
     def batches(self, size: int = 256) -> Iterator[Rows]:
         """Yield packed rows of ``size`` messages each; the counts of 256 messages fit the processor's cache."""
@@ -234,19 +227,16 @@ class Rows:
         if mask.all():
             return self
         places = np.append(0, np.cumsum(mask))
-        begins, ends = places[self.begins], places[self.ends]
-        cells = {name: values[mask] for name, values in self._cell_columns.items()}
-        return replace(self, begins=begins, ends=ends, **cells)
+        bounds = {name: places[getattr(self, name)] for name in ("begins", "ends", "plain_ends")}
+        return replace(self, **bounds, ids=self.ids[mask], counts=self.counts[mask])
 
     def select(self, selected: np.ndarray) -> Rows:
         """Return packed rows over the tokens with the ids ``selected`` (k,), in this order, without doubtful cells."""
-        if self.is_doubtful is not None:
-            return self.plain().select(selected)
         new_ids = np.full(len(self.tokens), -1, np.int32)
         new_ids[selected] = np.arange(len(selected), dtype=np.int32)
 
         def blocks() -> Iterator[Rows]:
-            for block in self.batches(MESSAGES_AT_ONCE):
+            for block in self.plain().batches(MESSAGES_AT_ONCE):
                 moved = replace(block, ids=new_ids[block.ids])
                 yield moved.only(moved.ids >= 0)
 
@@ -258,13 +248,8 @@ class Rows:
         for block in blocks():
             cells = slice(first, first := first + len(block.ids))
             ids[cells], counts[cells] = block.ids, block.counts
-        tokens = self.tokens.take(selected)
-        return replace(self, tokens=tokens, begins=ends - lengths, ends=ends, ids=ids, counts=counts)
-
-    def sorted(self) -> Rows:
-        """Return the same messages of packed rows, each with its ids ascending."""
-        order = np.lexsort((self.ids, self.row_numbers))
-        return replace(self, **{name: values[order] for name, values in self._cell_columns.items()})
+        bounds = {"begins": ends - lengths, "ends": ends, "plain_ends": ends}
+        return replace(self, tokens=self.tokens.take(selected), **bounds, ids=ids, counts=counts)
 
     def matrix(self) -> Any:
         """Return a scipy CSR array (n, V) of occurrences."""
