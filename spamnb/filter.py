@@ -197,9 +197,24 @@ class Classifier:
         ReadMessage
             The message with its tokens.
         """
+        return self.read_all([raw])[0]
+
+    def read_all(self, raws: Iterable[bytes | str]) -> list[ReadMessage]:
+        """Read many messages at once.
+
+        Parameters
+        ----------
+        raws : iterable of bytes or str
+            Raw mail, or texts without headers.
+
+        Returns
+        -------
+        list of ReadMessage
+            The messages with their tokens.
+        """
         with self.store.reading():
             self._follow()
-            return self._read(raw)
+            return self._read_all(raws)
 
     def _read(self, message: bytes | str | ReadMessage) -> ReadMessage:
         return self._read_all([message])[0]

@@ -107,7 +107,7 @@ class Workers:
             for user, numbers in numbers_by_user.items():
                 model = models.for_classifying(user)
                 raws = [_without_envelope(tasks[number].raw) for number in numbers]
-                messages = list(map(model.read, raws)) if self._ledger is not None else []
+                messages = model.read_all(raws) if self._ledger is not None else []
                 users = [tasks[number].request.user for number in numbers]
                 results = classify_mails(model, messages or raws, users)
                 for number, result in zip(numbers, results):
