@@ -7,6 +7,7 @@ one message takes the same time whatever the size of the model.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from os import PathLike
@@ -15,7 +16,7 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from spamnb.errors import SpamnbError, check_type
+from spamnb.errors import Damaged, SpamnbError, SpamnbWarning, check_type
 from spamnb.model.calibration import bins_by_class
 from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
@@ -497,14 +498,20 @@ class Classifier:
         return [results[i] for i in range(len(lessons) - len(batch), len(lessons))]
 
     def _recall(self) -> list[_Labelled]:
-        """Forget the kept lessons of a model that has no scores, and return them. Raise Damaged if one is damaged."""
+        """Forget the lessons that a model without scores keeps, and return them. Warn of a damaged one, which stays."""
         recalled = []
-        for kept in list(read_stored_messages(self.store)):
-            message = self._read(decompress(kept.message)).plain()
+        for stored in list(read_stored_messages(self.store)):
+            try:
+                raw = decompress(stored.message)
+            except Damaged as error:
+                line = f"{self.store.path}: lesson {stored.digest.hex()}: {error}; it counts, but without a score"
+                warnings.warn(line, SpamnbWarning, stacklevel=2)
+                continue
+            message = self._read(raw).plain()
             record = read_learned(self.store, message.digest)
-            if record is not None and record.is_lesson and record.label == kept.label:
+            if record is not None and record.is_lesson and record.label == stored.label:
                 self._subtract(message, record)
-                recalled.append(_Labelled(kept.label, message, None, kept.taught_at))
+                recalled.append(_Labelled(stored.label, message, None, stored.taught_at))
         return recalled
 
     def _learn_in_order(self, batch: Sequence[_Labelled]) -> list[Learned]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import signal
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import click
 
 from spamnb import __version__
-from spamnb.errors import SpamnbError, in_options
+from spamnb.errors import SpamnbError, SpamnbWarning, in_options
 
 COMMANDS = (
     "train", "classify", "filter", "learn", "forget", "words", "explain", "evaluate", "info",
@@ -52,8 +53,27 @@ class Commands(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _print_errors(), _interrupt_on_ctrl_c(ctx.obj):
+        with _print_errors(), _print_warnings(), _interrupt_on_ctrl_c(ctx.obj):
             return super().invoke(ctx)
+
+
+@contextmanager
+def _print_warnings() -> Iterator[None]:
+    """Print a ``SpamnbWarning`` of the context as one line."""
+
+    def show(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+    ) -> None:
+        if issubclass(category, SpamnbWarning):
+            from spamnb.cli.options import tell
+
+            tell(str(message))
+        else:
+            show_others(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        show_others, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 @contextmanager
