@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from spamnb.model.decision import decide
 from spamnb.model.delta import MessageRecord
 from spamnb.model.learner import Fit, Learner, NewestScores, learner_for
 from spamnb.model.model import SIZE, Model
-from spamnb.model.new_senders import NewSenders, assign_senders
+from spamnb.model.new_senders import NO_NEW_SENDERS, NewSenders, assign_senders
 from spamnb.model.newest import NoNewest, select_newest
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.message import has_unread_parts
@@ -32,9 +32,10 @@ CHUNK_MESSAGES = 1 << 15  # bounds the memory of the records that are made at on
 class NewestResult(NamedTuple):
     """Verdicts on the newest n messages: their scores are by a model of the older ones, the calibration is of all."""
 
-    since: int  # time of arrival of the first of these messages, in seconds since 1970
-    labels: np.ndarray  # (n,) true class numbers
-    verdicts: list[str]
+    since: int = 0  # time of arrival of the first of these messages, in seconds since 1970
+    labels: np.ndarray = np.zeros(0, np.int64)  # (n,) true class numbers
+    verdicts: Sequence[str] = ()
+    why_missing: str = ""  # if there are none, as the end of a sentence
 
 
 class LeaveOneOutResult(NamedTuple):
@@ -47,16 +48,20 @@ class LeaveOneOutResult(NamedTuple):
     classes: tuple[str, ...]
     documents: np.ndarray  # (C,) messages per class
     tokens: int  # distinct tokens in the model
-    n_folds: int | None  # folds that were left out in turn; None: each message was left out by itself
+    n_folds: int  # folds that were left out in turn: as many as messages if each was left out by itself
     positions: np.ndarray  # (n,) positions of the messages in the sources
     labels: np.ndarray  # (n,) class numbers as labelled
     scores: np.ndarray  # (n, C) nats
     probabilities: np.ndarray  # (n, C) calibrated
     verdicts: list[str]
     doubtful: int = 0
-    newest: NewestResult | None = None
-    no_newest: str = ""  # why there is no ``newest``, as the end of a sentence
-    new_senders: NewSenders | None = None  # None without spam, or without good mail that can be left out by sender
+    newest: NewestResult = NewestResult()
+    new_senders: NewSenders = NO_NEW_SENDERS
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether several messages were left out at once."""
+        return self.n_folds < self.documents.sum()
 
     def verdict_numbers(self) -> np.ndarray:
         """Return the verdicts as class numbers (n,), −1 for unsure."""
@@ -112,46 +117,50 @@ def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores:
 def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
     """Calibrate the left-out scores, and classify each message as ``Classifier`` does."""
     training_set, labels, left_out = fitted.training_set, fitted.labels, fitted.left_out
-    classes, documents = training_set.classes, training_set.documents
-    positions, truncations = training_set.rows.positions, training_set.rows.truncations
-    n_folds = min(fitted.n_folds, len(labels)) if fitted.n_folds else None
-    facts_of_model = classes, documents, training_set.totals().vocabulary_size, n_folds
+    n_folds = min(fitted.n_folds, len(labels))
+    facts_of_model = training_set.classes, training_set.documents, training_set.totals().vocabulary_size, n_folds
+    positions, truncations, doubtful = training_set.rows.positions, training_set.rows.truncations, fitted.doubtful
     if not len(labels):
         return LeaveOneOutResult(*facts_of_model, positions[:0], labels, left_out.scores, left_out.scores, [])
-    model, column, newest = _make_model(fitted, settings), settings.spam_column(classes), None
-    if len(rows := fitted.newest.rows):
-        order = np.argsort(positions[rows])
-        is_whole = ~has_unread_parts(truncations[rows[order]])
-        decisions = decide(settings, model, fitted.newest.left_out.take(order), is_whole)
-        newest = NewestResult(fitted.newest.since, labels[rows[order]], decisions.verdicts)
-    new_senders = None
-    if column is not None:
-        fold = assign_senders(training_set)
-        is_tested = (fold >= 0) & (labels != column)
-        by_others = learner_for(settings).score_folds(fitted, fold) if is_tested.any() else None
-        if by_others is not None:
-            is_whole = ~has_unread_parts(truncations[is_tested])
-            decisions = decide(settings, model, by_others.take(is_tested), is_whole)
-            new_senders = NewSenders.of(training_set.rows.senders[is_tested], decisions.verdicts, settings.spam)
-    doubtful, order = fitted.doubtful, np.argsort(positions)
+    model, order = _make_model(fitted, settings), np.argsort(positions)
     order = np.append(order, len(order) + np.argsort(doubtful.positions))
-    positions = np.concatenate([positions, doubtful.positions])
-    labels = np.concatenate([labels, doubtful.labels])
-    truncations = np.concatenate([truncations, doubtful.truncations])
+    positions = np.concatenate([positions, doubtful.positions])[order]
+    truncations = np.concatenate([truncations, doubtful.truncations])[order]
     left_out = Scores.concat([left_out, fitted.doubtful_scores]).take(order)
-    decisions = decide(settings, model, left_out, ~has_unread_parts(truncations[order]))
+    decisions = decide(settings, model, left_out, ~has_unread_parts(truncations))
     return LeaveOneOutResult(
         *facts_of_model,
-        positions[order],
-        labels[order],
+        positions,
+        np.concatenate([labels, doubtful.labels])[order],
         left_out.scores,
         decisions.probabilities,
         decisions.verdicts,
         len(doubtful),
-        newest,
-        fitted.newest.why_none,
-        new_senders,
+        _decide_newest(fitted, settings, model),
+        _decide_new_senders(fitted, settings, model),
     )
+
+
+def _decide_newest(fitted: Fit, settings: Settings, model: Model) -> NewestResult:
+    newest, rows = fitted.newest, fitted.training_set.rows
+    order = np.argsort(rows.positions[newest.rows])
+    numbers = newest.rows[order]
+    decisions = decide(settings, model, newest.left_out.take(order), ~has_unread_parts(rows.truncations[numbers]))
+    return NewestResult(newest.since, rows.labels[numbers], decisions.verdicts, newest.why_missing)
+
+
+def _decide_new_senders(fitted: Fit, settings: Settings, model: Model) -> NewSenders:
+    """Classify the good mail of each sender by a model of the mail of others."""
+    training_set, spam = fitted.training_set, settings.spam_column(fitted.training_set.classes)
+    if spam is None:
+        return NO_NEW_SENDERS
+    rows, fold = training_set.rows, assign_senders(training_set)
+    is_tested = (fold >= 0) & (rows.labels != spam)
+    by_others = learner_for(settings).score_folds(fitted, fold) if is_tested.any() else None
+    if by_others is None:
+        return NO_NEW_SENDERS
+    decisions = decide(settings, model, by_others.take(is_tested), ~has_unread_parts(rows.truncations[is_tested]))
+    return NewSenders.of(rows.senders[is_tested], decisions.verdicts, settings.spam)
 
 
 def model_of(training_set: TrainingSet, settings: Settings) -> Store:

@@ -43,5 +43,5 @@ def learn_beside_starter(store: Store, training_set: TrainingSet) -> tuple[Leave
         weight = round(n_public / store.shared.own.weigh_lessons(store.own))
         facts = store.own.totals.classes, store.own.totals.documents, store.own.totals.vocabulary_size
     none = np.zeros((0, len(facts[0])))
-    left_out = LeaveOneOutResult(*facts, None, np.zeros(0, np.int64), np.zeros(0, np.int64), none, none, [])
+    left_out = LeaveOneOutResult(*facts, 0, np.zeros(0, np.int64), np.zeros(0, np.int64), none, none, [])
     return left_out, StarterVerdicts({name: dict(counts) for name, counts in verdicts.items()}, weight)

@@ -134,7 +134,7 @@ class TrainingReport(Report):
             "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, confusion.tolist())},
             "wrong": 100 * wrong / messages if messages else None,
             "unsure": 100 * unsure / messages if messages else None,
-            "new_senders": left_out.new_senders and left_out.new_senders._asdict(),
+            "new_senders": left_out.new_senders._asdict() if left_out.new_senders.messages else None,
             "by_starter": self.by_starter and self.by_starter.verdicts,
         }
 
@@ -173,7 +173,7 @@ class TrainingReport(Report):
         """Return lines about the verdicts of left-out messages."""
         left_out, spam = self.left_out, self.settings.spam
         in_parts = f"The messages in {left_out.n_folds} parts, each classified by a model of the other parts:"
-        lines = [in_parts if left_out.n_folds else "Each message classified by the model without it:"]
+        lines = [in_parts if left_out.is_in_parts else "Each message classified by the model without it:"]
         if len(left_out.classes) <= MATRIX_CLASSES:
             lines.append(format_tables([confusion_table(left_out.classes, self._confusion.tolist())]))
         lines += self._format_errors(left_out.labels, left_out.verdicts)
@@ -202,9 +202,9 @@ class TrainingReport(Report):
 
     def _format_newest(self) -> list[str]:
         newest = self.left_out.newest
-        if newest is None:
+        if newest.why_missing:
             return [
-                f"Future mail will have more errors. They are not estimated, because {self.left_out.no_newest}.",
+                f"Future mail will have more errors. They are not estimated, because {newest.why_missing}.",
                 f"  To estimate them all the same: {self._evaluate_command('--split', '0.8', '--by-date')}",
             ]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
@@ -216,7 +216,7 @@ class TrainingReport(Report):
 
     def _format_new_senders(self) -> list[str]:
         figures = self.left_out.new_senders
-        if figures is None:
+        if not figures.messages:
             return []
         lost, unsure = format_percent(figures.lost), format_percent(figures.unsure)
         return [
@@ -229,7 +229,7 @@ class TrainingReport(Report):
         command = shlex.join(["spamnb", "evaluate", *options, *map(escape, self.sources)])
         return command if 0 < len(self.sources) <= MAX_SOURCES else f"spamnb evaluate {' '.join(options)} SOURCE..."
 
-    def _format_errors(self, labels: NDArray[np.intp], verdicts: list[str]) -> list[str]:
+    def _format_errors(self, labels: NDArray[np.intp], verdicts: Sequence[str]) -> list[str]:
         """Return lines with the share of wrong verdicts, and the errors on good mail and spam."""
         spam = self.settings.spam
         truth, verdict = np.array(self.left_out.classes)[labels], np.array(verdicts)

@@ -54,7 +54,7 @@ class Figures(NamedTuple):
     accuracy: Estimate
     spam: SpamFigures | None
     calibration: CalibrationFigures
-    new_senders: NewSenders | None
+    new_senders: NewSenders
     by_class: list[ClassFigures]
     confusion: list[list[int]]  # a row per true class, a column per verdict; the last column is unsure
 

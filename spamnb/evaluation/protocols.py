@@ -168,5 +168,6 @@ def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
         scores, probabilities = (dict(zip(classes, x[i].tolist())) for x in (left_out.scores, left_out.probabilities))
         name, truth = mail.names[left_out.positions[i]], classes[left_out.labels[i]]
         rows.append(EvaluatedMessage(name, truth, left_out.verdicts[i], scores, probabilities))
-    protocol = f"Each of {left_out.n_folds} parts classified by the others" if left_out.n_folds else "Leave-one-out"
+    in_parts = f"Each of {left_out.n_folds} parts classified by the others"
+    protocol = in_parts if left_out.is_in_parts else "Leave-one-out"
     return replace(make_result(rows, protocol, settings.spam), new_senders=left_out.new_senders)

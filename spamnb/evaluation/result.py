@@ -14,7 +14,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import UNSURE_NUMBER, McNemar, confusion_matrix, mcnemar
 from spamnb.model.calibration import margins
 from spamnb.model.classification import Classification
-from spamnb.model.new_senders import NewSenders
+from spamnb.model.new_senders import NO_NEW_SENDERS, NewSenders
 from spamnb.reader.message import read_field
 from spamnb.shown_text import escape
 
@@ -59,7 +59,7 @@ class Result:
 
     ``truth`` and ``verdicts`` (n,) are class numbers, and the verdict −1 is unsure. ``scores`` (n, C) are in nats.
     ``spam`` is the name of the class of spam. ``errors`` are the messages with a wrong verdict, by row.
-    ``new_senders`` is None if models classified no good mail of senders that they had never seen.
+    ``new_senders`` has no message if models classified no good mail of senders that they had never seen.
     """
 
     protocol: str
@@ -71,7 +71,7 @@ class Result:
     verdicts: NDArray[np.int64]
     spam: str = "spam"
     errors: Mapping[int, EvaluatedMessage] = field(default_factory=dict)
-    new_senders: NewSenders | None = None
+    new_senders: NewSenders = NO_NEW_SENDERS
 
     def __len__(self) -> int:
         return len(self.names)

@@ -63,10 +63,9 @@ class NaiveBayes(Learner):
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
             # These scores are sums over all tokens of the vocabulary, also over tokens that a message does not have.
-            left_out, n_folds = self.leave_folds_out(training_set, training_set.stratified_folds(N_FOLDS)), N_FOLDS
-        else:
-            left_out, n_folds = self.leave_one_out(training_set), None
-        return Fit.of(training_set, left_out, n_folds=n_folds)
+            fold = training_set.stratified_folds(N_FOLDS)
+            return Fit.of(training_set, self.leave_folds_out(training_set, fold), N_FOLDS)
+        return Fit.of(training_set, self.leave_one_out(training_set), len(training_set.rows))
 
     def leave_one_out(self, training_set: TrainingSet) -> Scores:
         """Score each message by the model without it, in the order of the rows."""

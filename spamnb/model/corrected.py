@@ -83,7 +83,7 @@ class Corrected(Learner):
         left_out = self.naive_bayes.leave_one_out(training_set)
         scores = left_out.scores
         if not len(scores):  # there is only one class
-            return Fit.of(training_set, left_out)
+            return Fit.of(training_set, left_out, 0)
         labels, classes = training_set.rows.labels, scores.shape[1]
         trusts, noise = label_trust(offset_scale(classes) * scores, labels)
         trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
@@ -104,8 +104,8 @@ class Corrected(Learner):
         if len(doubtful):
             doubtful_scores = self._corrected_scores(solution, trusted, doubtful)
         correction = solution._replace(examples=_find_examples(solution, trusted))
-        others = {"doubtful": doubtful, "doubtful_scores": doubtful_scores, "n_folds": folds, "noise": noise}
-        return Fit.of(trusted, left_out, correction=correction, **others)
+        fitted = Fit.of(trusted, left_out, folds)
+        return fitted._replace(correction=correction, doubtful=doubtful, doubtful_scores=doubtful_scores)
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores | None:
         scores = self.naive_bayes.leave_one_out(others).scores

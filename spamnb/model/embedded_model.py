@@ -61,11 +61,10 @@ class EmbeddedModel(Learner):
             if inside.any():
                 others = whole.plus(Moments.of(x[inside], y[inside], len(classes), diagonal), -1)
                 scores[inside] = self._fit_classes(others, classes).joint(x[inside])
-        meta = {DENSE_CLASSES: list(classes)}
         votes = sufficient(matrix @ vectors.any(axis=1).astype(float) > 0)
         left_out = Scores.zeros(*scores.shape)._replace(scores=scores, typicality=softmax(scores), votes=votes)
-        parameters = {"arrays": name_arrays(whole), "vectors": vectors, "meta": meta}
-        return Fit.of(training_set, left_out, n_folds=N_FOLDS, **parameters)
+        fitted = Fit.of(training_set, left_out, N_FOLDS)
+        return fitted._replace(vectors=vectors, arrays=name_arrays(whole), meta={DENSE_CLASSES: list(classes)})
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 

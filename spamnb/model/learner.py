@@ -7,7 +7,7 @@ delta.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -106,7 +106,7 @@ class NewestScores(NamedTuple):
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     rows: np.ndarray  # (m,) numbers of these messages among those of the training set
     left_out: Scores
-    why_none: str = ""  # if there are none, as the end of a sentence
+    why_missing: str = ""  # if there are none, as the end of a sentence
 
     @classmethod
     def none(cls, classes: int, why: str) -> NewestScores:
@@ -127,23 +127,17 @@ class Fit(NamedTuple):
     newest: NewestScores
     correction: CorrectionFit
     vectors: np.ndarray  # (V, d) the vector of each token; d is 0 in models without vectors
-    n_folds: int | None = None  # folds that were left out in turn; None: each message was left out by itself
-    noise: float = 0.0  # estimated share of wrong labels
+    n_folds: int  # folds that were left out in turn: as many as messages if each was left out by itself
     arrays: Mapping[str, np.ndarray] = {}  # parameters that are not sums per token, by their names in the model file
     meta: Mapping[str, object] = {}
 
     @classmethod
-    def of(cls, training_set: TrainingSet, left_out: Scores, **others: Any) -> Fit:
-        """Return a fit. What ``others`` lack is that of a model that trusts all labels, and has sums only."""
-        classes = left_out.scores.shape[1]
-        defaults: dict[str, Any] = {
-            "doubtful": training_set.rows.take(slice(0, 0)),
-            "doubtful_scores": Scores.zeros(0, classes),
-            "newest": NewestScores.none(classes, ""),
-            "correction": CorrectionFit.none(training_set),
-            "vectors": np.zeros((len(training_set.tokens), 0), np.float32),
-        }
-        return cls(training_set, left_out, **(defaults | others))
+    def of(cls, training_set: TrainingSet, left_out: Scores, n_folds: int) -> Fit:
+        """Return the fit of a model that trusts all labels, and has sums only."""
+        classes, no_vectors = left_out.scores.shape[1], np.zeros((len(training_set.tokens), 0), np.float32)
+        doubtful, newest = training_set.rows.take(slice(0, 0)), NewestScores.none(classes, "")
+        others = doubtful, Scores.zeros(0, classes), newest, CorrectionFit.none(training_set), no_vectors
+        return cls(training_set, left_out, *others, n_folds)
 
     @property
     def labels(self) -> np.ndarray:

@@ -8,6 +8,7 @@ and a fold is classified by a model of the other folds (``GroupKFold`` of scikit
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -38,6 +39,11 @@ class NewSenders(NamedTuple):
         """
         lost, unsure = (100 * list(verdicts).count(name) / len(verdicts) for name in (spam, UNSURE))
         return cls(len(verdicts), len(np.unique(senders)), lost, unsure)
+
+
+NO_NEW_SENDERS = NewSenders(
+    0, 0, math.nan, math.nan
+)  # without spam, or without good mail that can be left out by sender
 
 
 def assign_senders(training_set: TrainingSet) -> np.ndarray:

@@ -54,7 +54,7 @@ def headline_rows(figures: Figures) -> list[tuple[str, ...]]:
         if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # false for NaN, the share of a class without mail
             both = f"{format_percent(spam.unsure_ham)} / {format_percent(spam.unsure_spam)}"
             rows.append(("unsure, % of good mail / of spam", both, ""))
-    if figures.new_senders is not None:
+    if figures.new_senders.messages:
         both = f"{format_percent(figures.new_senders.lost)} / {format_percent(figures.new_senders.unsure)}"
         rows.append(("good mail of new senders: lost / unsure %", both, ""))
     add("accuracy %", figures.accuracy)

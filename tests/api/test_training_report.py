@@ -28,8 +28,10 @@ def report(
     documents = np.bincount(truth, minlength=len(names))
     documents[0] -= doubtful
     places = np.arange(len(truth))
-    left_out = LeaveOneOutResult(names, documents, 1234, None, places, truth, np.log(p), p, verdicts, doubtful=doubtful)
-    left_out = left_out._replace(no_newest="only 3 messages have dates")
+    left_out = LeaveOneOutResult(
+        names, documents, 1234, len(truth), places, truth, np.log(p), p, verdicts, doubtful=doubtful
+    )
+    left_out = left_out._replace(newest=NewestResult(why_missing="only 3 messages have dates"))
     return TrainingReport(Path("m"), Settings(spam=spam), left_out, len(truth) + copies, unreadable)
 
 
@@ -63,9 +65,9 @@ def test_every_figure_is_that_of_a_count() -> None:
     assert made.to_dict()["confusion"]["spam"] == {"ham": 9, "spam": 48, "unsure": 3}
 
 
-def test_two_messages_are_two_parts(tmp_path: Path) -> None:
+def test_of_two_messages_each_is_left_out_by_itself(tmp_path: Path) -> None:
     said = str(spamnb.train(write_folders(tmp_path / "mail", mail(1)), tmp_path / "m", starter=False)).split("\n")
-    assert said[1].startswith("The messages in 2 parts") and "unsure" in said[4]
+    assert said[1].startswith("Each message") and "unsure" in said[4]
 
 
 def test_good_mail_of_new_senders_has_its_own_figures() -> None:

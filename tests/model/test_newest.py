@@ -64,7 +64,7 @@ def test_the_newest_are_classified_by_a_model_that_was_trained_without_them(
     made = count_messages(messages)
     left_out = train_file(tmp_path / "all", made, settings)
     found, scored = left_out.newest, fit(prepare(made), settings).newest
-    assert found is not None and scored is not None
+    assert len(found.labels) and len(scored.rows)
     begin = 600 - round((600 - 40) / 5)
     assert found.since == scored.since == BEGIN + begin * HOUR and len(found.labels) == 112
     last = {raw: n for n, (_, raw) in enumerate(messages)}
@@ -93,7 +93,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     training_set = prepare(count_messages(drifting(300)))
     fitted = fit(training_set, settings)
     left_out, scored = estimate(fitted, settings), fitted.newest
-    assert scored is not None and not len(fitted.doubtful)
+    assert not len(fitted.doubtful)
     rows = np.searchsorted(left_out.positions, training_set.rows.positions[scored.rows])
     is_new = np.isin(np.arange(len(left_out.labels)), rows)
     expected = calibration.histogram(left_out.scores[~is_new], left_out.labels[~is_new])
@@ -137,8 +137,8 @@ def test_the_reason_is_named_where_there_is_no_estimate(messages: list[tuple[str
     with pytest.raises(NoNewest, match=re.escape(reason)):
         select_newest(training_set, "spam")
     fitted = fit(training_set, Settings())
-    assert not len(fitted.newest.rows) and fitted.newest.why_none == reason
-    assert len(training_set.classes) == 1 or estimate(fitted, Settings()).no_newest == reason
+    assert not len(fitted.newest.rows) and fitted.newest.why_missing == reason
+    assert len(training_set.classes) == 1 or estimate(fitted, Settings()).newest.why_missing == reason
 
 
 @pytest.mark.parametrize("spam", ["spam", "junk"])
@@ -149,7 +149,7 @@ def test_just_enough_messages_are_enough(spam: str) -> None:
 def test_models_that_would_have_to_be_trained_again_are_not_asked() -> None:
     training_set = prepare(count_messages(drifting(300)))
     fitted = fit(training_set, Settings("lda", embedding="lsa:2"))
-    assert not len(fitted.newest.rows) and "lda would have to be trained once more" in fitted.newest.why_none
+    assert not len(fitted.newest.rows) and "lda would have to be trained once more" in fitted.newest.why_missing
     assert len(fit(training_set, Settings()).newest.rows)
 
 
