@@ -32,9 +32,9 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
 from spamnb.store.applying import apply
 from spamnb.store.examples import read_examples
+from spamnb.store.lessons import decompress, delete_lesson, read_lessons, store_lesson
 from spamnb.store.records import read_learned, read_records
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import decompress, delete_message, read_stored_messages, store_message
 
 MAX_PART = 1 / 16  # of the model's messages are learned together: docs/experiments.md#learning-many-at-once
 
@@ -500,18 +500,18 @@ class Classifier:
     def _recall(self) -> list[_Labelled]:
         """Forget the lessons that a model without scores keeps, and return them. Warn of a damaged one, which stays."""
         recalled = []
-        for stored in list(read_stored_messages(self.store)):
+        for lesson in list(read_lessons(self.store)):
             try:
-                raw = decompress(stored.message)
+                raw = decompress(lesson.message)
             except Damaged as error:
-                line = f"{self.store.path}: lesson {stored.digest.hex()}: {error}; it counts, but without a score"
+                line = f"{self.store.path}: lesson {lesson.digest.hex()}: {error}; it counts, but without a score"
                 warnings.warn(line, SpamnbWarning, stacklevel=2)
                 continue
             message = self._read(raw).plain()
             record = read_learned(self.store, message.digest)
-            if record is not None and record.is_lesson and record.label == stored.label:
+            if record is not None and record.is_lesson and record.label == lesson.label:
                 self._subtract(message, record)
-                recalled.append(_Labelled(stored.label, message, None, stored.taught_at))
+                recalled.append(_Labelled(lesson.label, message, None, lesson.taught_at))
         return recalled
 
     def _learn_in_order(self, batch: Sequence[_Labelled]) -> list[Learned]:
@@ -575,7 +575,7 @@ class Classifier:
             refit = self.learner.refit(self.model, self._look_up([], examples), examples)
             apply(self.store, refit._replace(cause=cause))
         for each, (label, message, _, taught_at, _) in zip(new, messages):
-            store_message(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
+            store_lesson(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
         return [each.trust for each in new]
 
     def _look_up(self, messages: Sequence[Rows], examples: Sequence[Example]) -> Sums:
@@ -622,7 +622,7 @@ class Classifier:
             scores, typicality = _scores(record.label, self._classify_new([message]).get(message.digest))
             score = record._replace(bins=bins_by_class(scores), typicality=bin_typicality(typicality))
             apply(self.store, Delta(scored=[score]).negative())
-        delete_message(self.store, message.digest)
+        delete_lesson(self.store, message.digest)
 
     def _classify_new(self, messages: list[ReadMessage]) -> dict[bytes, Classification]:
         """Return {digest: classification} of messages that the model has not learned; {} with less than two classes."""

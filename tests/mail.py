@@ -218,7 +218,7 @@ def count_verdicts(ledger: Ledger) -> int:
 def export_lines(model: Path, lessons: bool = False) -> list[str]:
     """Return the lines of a model file's export."""
     with Store.open(model) as store:
-        return list(export(store, with_stored=lessons))
+        return list(export(store, with_lessons=lessons))
 
 
 def count_messages(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:

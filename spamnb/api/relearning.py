@@ -12,17 +12,17 @@ from spamnb.filter import Classifier
 from spamnb.reader.message import digest as digest_of
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import one_message
+from spamnb.store.lessons import (
+    count_outdated,
+    count_unkept_lessons,
+    decompress,
+    read_lessons,
+    write_lessons_bound,
+)
 from spamnb.store.old_models import readable_model
 from spamnb.store.records import read_learned
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import (
-    count_not_stored,
-    count_outdated,
-    decompress,
-    read_stored_messages,
-    write_stored_limit,
-)
 
 
 class Relearning:
@@ -35,13 +35,13 @@ class Relearning:
         self._path, self._on_unreadable = path, on_unreadable
         self._failed: set[bytes] = set()  # digests of messages that could not be learned
         self._learned: dict[bytes, tuple[str, bytes]] = {}  # by digest: class, and digest in the new model
-        self.n_not_stored = 0  # lessons that the replaced model does not keep
+        self.n_unkept = 0  # lessons that the replaced model does not keep
         self.n_outdated = 0  # lessons of a model of an older format
         self._has_model = path.exists()
         try:
             if self._has_model:
                 with Store.open(path) as old:
-                    self.n_not_stored = count_not_stored(old)
+                    self.n_unkept = count_unkept_lessons(old)
         except Outdated:
             self._has_model, self.n_outdated = False, count_outdated(path)
         except SpamnbError:  # not a readable model; atomic_replace raises an error if the file must stay
@@ -52,13 +52,13 @@ class Relearning:
         """Number of messages that were learned again."""
         return len(self._learned)
 
-    def stored_digests(self) -> dict[str, np.ndarray]:
+    def lesson_digests(self) -> dict[str, np.ndarray]:
         """Return the digests (n, 16) of the kept lessons, by class."""
         by_class: dict[str, list[bytes]] = {}
         if self._has_model:
             with Store.open(self._path) as old:
-                for stored in read_stored_messages(old):
-                    by_class.setdefault(stored.label, []).append(stored.digest)
+                for lesson in read_lessons(old):
+                    by_class.setdefault(lesson.label, []).append(lesson.digest)
         return {label: np.frombuffer(b"".join(part), np.uint8).reshape(-1, 16) for label, part in by_class.items()}
 
     def notes(self) -> Iterator[str]:
@@ -71,8 +71,8 @@ class Relearning:
                 f"lost: {lost} of the replaced model, because this version cannot read its format; teach those that are"
                 " not in the sources again"
             )
-        if self.n_not_stored:
-            lost = pluralize(self.n_not_stored, "lesson")
+        if self.n_unkept:
+            lost = pluralize(self.n_unkept, "lesson")
             yield (
                 f"not learned again: {lost} that the replaced model does not keep; the new model has learned only those"
                 " that are also in the sources"
@@ -85,23 +85,23 @@ class Relearning:
         classifier = Classifier(store)
         with Store.open(self._path) as old, old.reading(), store.writing():
             if (bound := old.own.meta.get("keep_lessons")) is not None:
-                write_stored_limit(store, bound)
+                write_lessons_bound(store, bound)
             # All messages are read in each call, because a new message may have the position of a forgotten one.
-            for stored in read_stored_messages(old):
-                label, _ = self._learned.get(stored.digest, ("", b""))
-                if label == stored.label or stored.digest in self._failed:
+            for lesson in read_lessons(old):
+                label, _ = self._learned.get(lesson.digest, ("", b""))
+                if label == lesson.label or lesson.digest in self._failed:
                     continue
-                self._failed.add(stored.digest)
-                with one_message(f"lesson {stored.digest.hex()}", self._on_unreadable):
-                    raw = decompress(stored.message)
-                    classifier.learn(stored.label, raw, taught_at=stored.taught_at)
-                    self._learned[stored.digest] = stored.label, digest_of(raw)
-                    self._failed.remove(stored.digest)
+                self._failed.add(lesson.digest)
+                with one_message(f"lesson {lesson.digest.hex()}", self._on_unreadable):
+                    raw = decompress(lesson.message)
+                    classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
+                    self._learned[lesson.digest] = lesson.label, digest_of(raw)
+                    self._failed.remove(lesson.digest)
             forgotten_digests = [digest for digest in self._learned if read_learned(old, digest) is None]
             labels = {new_digest: label for label, new_digest in map(self._learned.pop, forgotten_digests)}
-            for stored in read_stored_messages(store) if labels else ():
-                if labels.get(stored.digest) == stored.label:
-                    classifier.forget(stored.label, decompress(stored.message))
+            for lesson in read_lessons(store) if labels else ():
+                if labels.get(lesson.digest) == lesson.label:
+                    classifier.forget(lesson.label, decompress(lesson.message))
 
 
 def retrain_on_lessons(path: Path, incomplete: bool, on_unreadable: Callable[[str, Exception], None]) -> int:
@@ -111,8 +111,8 @@ def retrain_on_lessons(path: Path, incomplete: bool, on_unreadable: Callable[[st
     """
     with readable_model(path) as readable:
         relearning = Relearning(readable, on_unreadable)
-        if relearning.n_not_stored and not incomplete:
-            lost = pluralize(relearning.n_not_stored, "lesson")
+        if relearning.n_unkept and not incomplete:
+            lost = pluralize(relearning.n_unkept, "lesson")
             problem = f"not changed, because it does not keep {lost}; --incomplete continues without them"
             raise SpamnbError(f"{path}: {problem}")
         with Store.open(readable) as old, old.reading():

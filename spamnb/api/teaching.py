@@ -20,8 +20,8 @@ from spamnb.mail_result import class_of_label
 from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.read_message import ReadMessage
 from spamnb.sources.entries import one_message
+from spamnb.store.lessons import read_lesson
 from spamnb.store.records import read_learned
-from spamnb.store.stored_messages import read_stored_message
 from spamnb.user_models import SUFFIX, Models
 
 
@@ -124,7 +124,7 @@ class Teacher:
 
         Raise SpamnbError if the ledger has no tokens of the message, or if the tokens of the model have changed.
         """
-        raw = (self._mailboxes.read(row) if row else None) or read_stored_message(model.store, correction.digest)
+        raw = (self._mailboxes.read(row) if row else None) or read_lesson(model.store, correction.digest)
         if raw is not None:
             return model.read(raw)
         if row is None:

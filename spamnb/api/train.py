@@ -429,7 +429,7 @@ class Training:
         if len(classes) == 1 < len(all_classes) and not self.one_class:
             name = f"class {classes[0]!r}"
             raise SpamnbError(f"all messages of the other classes are in {name} too: each class needs mail of its own")
-        if classes or not relearning.stored_digests():
+        if classes or not relearning.lesson_digests():
             check_classes(classes, self.settings, one_class)
 
     def _origin(self) -> dict[str, Any]:

@@ -30,23 +30,23 @@ def info_command(model: Path, output_format: str) -> None:
     from spamnb.settings import SETTINGS, Settings
     from spamnb.settings import origin as origin_of
     from spamnb.shown_text import escape_json, pluralize
+    from spamnb.store.lessons import count_lessons, count_unkept_lessons, is_public, measure_lessons
     from spamnb.store.snapshot import previous_model
     from spamnb.store.store import Store
-    from spamnb.store.stored_messages import count_learned, count_not_stored, is_public, measure_stored
 
     with Store.open(model) as store, store.reading():
         shared, meta = store.shared, store.model.meta
         totals, others = store.own.totals, shared.own.totals if shared else None
         weight = (shared or store).own.weigh_lessons(store.own)
-        stored, n_not_stored, is_file_public = measure_stored(store), count_not_stored(store), is_public(store)
-        origin, n_learned, size = origin_of(meta), count_learned(store), store.size()
+        storage, n_unkept, is_file_public = measure_lessons(store), count_unkept_lessons(store), is_public(store)
+        origin, n_learned, size = origin_of(meta), count_lessons(store), store.size()
         has_starter = store.starter is not None
     n_messages = dict(zip(totals.classes, totals.documents.tolist()))
     n_shared = dict(zip(others.classes, others.documents.tolist())) if others else {}
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if output_format == "json":
-        lessons = {"learned": n_learned, "kept": stored.messages, "not_kept": n_not_stored}
-        lessons |= {"bytes": stored.bytes, "bound": stored.bound}
+        lessons = {"learned": n_learned, "kept": storage.messages, "not_kept": n_unkept}
+        lessons |= {"bytes": storage.bytes, "bound": storage.bound}
         facts = {"model": str(model), "bytes": size, "messages": n_messages, "tokens": totals.vocabulary_size}
         if shared and others:
             facts["adds_to"] = {"model": shared.path, "messages": n_shared, "tokens": others.vocabulary_size}
@@ -69,11 +69,11 @@ def info_command(model: Path, output_format: str) -> None:
         line += f"; lessons: {n_learned[name]:,}" if name in n_learned else ""
         line += f"; of the other model: {n_shared[name]:,}" if name in n_shared else ""
         click.echo(line)
-    if stored.messages or n_not_stored:
-        line = f"  kept lessons: {stored.messages:,}, {stored.bytes / 1e6:.1f} of at most {stored.bound / 1e6:g} MB"
-        if n_not_stored:
-            line += f"; {pluralize(n_not_stored, 'lesson')} not kept"
-        if is_file_public and stored.bound:
+    if storage.messages or n_unkept:
+        line = f"  kept lessons: {storage.messages:,}, {storage.bytes / 1e6:.1f} of at most {storage.bound / 1e6:g} MB"
+        if n_unkept:
+            line += f"; {pluralize(n_unkept, 'lesson')} not kept"
+        if is_file_public and storage.bound:
             line += "; no more are kept, because everybody can read the file"
         click.echo(line)
     for name, value in values.items():

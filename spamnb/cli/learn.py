@@ -86,9 +86,9 @@ def learn_command(
     from spamnb.reader.message import digest, read_rows
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
+    from spamnb.store.lessons import is_public, read_lessons_bound, write_lessons_bound
     from spamnb.store.snapshot import create_empty
     from spamnb.store.starter import NAME, addition_to_starter, fits_starter
-    from spamnb.store.stored_messages import is_public, read_stored_limit, write_stored_limit
 
     is_file = Path(label).is_file() and not any(Path(source).exists() for source in sources)
     if is_file or ("/" in label and not sources):
@@ -124,9 +124,9 @@ def learn_command(
         if classes and label not in classes:
             tell(f"made a new class, {label}, beside {', '.join(classes)}")
         if keep_lessons is not None:
-            write_stored_limit(classifier.store, keep_lessons)
+            write_lessons_bound(classifier.store, keep_lessons)
         classifier.store.check_writable()
-        if is_public(classifier.store) and read_stored_limit(classifier.store):
+        if is_public(classifier.store) and read_lessons_bound(classifier.store):
             tell(f"{model}: keeps no lessons, because everybody can read the file; to keep them: chmod o-r")
         first_entries = list(islice(entries, SWAP_TEST_MESSAGES))
         entries = chain(first_entries, entries)

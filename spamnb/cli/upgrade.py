@@ -120,12 +120,12 @@ def _upgrade_model(
         """Raise SpamnbError if too many messages of the old model are neither in the sources nor kept in the model."""
         import numpy as np
 
-        rows, stored_digests = training_set.rows, relearning.stored_digests()
+        rows, lesson_digests = training_set.rows, relearning.lesson_digests()
         n_available = {}
         for number, name in enumerate(training_set.classes):
-            digests = rows.digests[rows.labels == number], stored_digests.pop(name, np.zeros((0, 16), np.uint8))
+            digests = rows.digests[rows.labels == number], lesson_digests.pop(name, np.zeros((0, 16), np.uint8))
             n_available[name] = len(np.unique(np.concatenate(digests), axis=0))
-        n_available |= {name: len(digests) for name, digests in stored_digests.items()}
+        n_available |= {name: len(digests) for name, digests in lesson_digests.items()}
         n_missing = {name: n - n_available.get(name, 0) for name, n in n_old_messages.items()}
         n_missing = {name: n for name, n in n_missing.items() if n > 0}
         summary = ", ".join(f"{n:,} of {n_old_messages[name]:,} of class {name!r}" for name, n in n_missing.items())

@@ -23,22 +23,22 @@ from spamnb.store.arrays import parse_array
 from spamnb.store.buckets import MAX_TOKEN_BYTES, VECTOR, Block
 from spamnb.store.classes import MAX_CLASSES
 from spamnb.store.database import MAX_SUM, int_up_to
+from spamnb.store.lessons import Lesson, decompress
 from spamnb.store.snapshot import Snapshot, read_snapshot, sum_classes
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import StoredMessage, decompress
 
 EXPORT_VERSION = 8  # raised when the lines change, and when the same sums give other scores
 
 
-def export(store: Store, with_stored: bool = False) -> Iterator[str]:
+def export(store: Store, with_lessons: bool = False) -> Iterator[str]:
     """Yield the model as lines of JSON, the same lines for the same sums.
 
-    ``with_stored`` adds the kept lessons, and the time, command and sources of the training.
+    ``with_lessons`` adds the kept lessons, and the time, command and sources of the training.
     """
     snapshot = read_snapshot(store)
     model, block, messages = snapshot.model, snapshot.block, snapshot.messages
     names, tokens, cells = list(model.class_ids), list(block.tokens), block.cells
-    meta = {key: value for key, value in model.meta.items() if key != NOISE and (with_stored or key not in ORIGIN)}
+    meta = {key: value for key, value in model.meta.items() if key != NOISE and (with_lessons or key not in ORIGIN)}
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
     used_classes = {names[c] for c in np.unique(cells.label)}
     used_classes |= {name for _, learned in messages for name in learned.contribution}
@@ -66,10 +66,10 @@ def export(store: Store, with_stored: bool = False) -> Iterator[str]:
     for name, values in model.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
         yield json_line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
-    for stored in snapshot.stored if with_stored else ():
-        encoded = base64.b64encode(stored.message).decode()
-        facts = {"class": stored.label, "taught_at": stored.taught_at, "base64": encoded}
-        yield json_line({"kept": stored.digest.hex(), **facts})
+    for lesson in snapshot.lessons if with_lessons else ():
+        encoded = base64.b64encode(lesson.message).decode()
+        facts = {"class": lesson.label, "taught_at": lesson.taught_at, "base64": encoded}
+        yield json_line({"kept": lesson.digest.hex(), **facts})
     yield json_line({"end": True})  # without it a truncated file would be a smaller model
 
 
@@ -94,7 +94,7 @@ class _Parser:
         self.vectors: list[list[float]] = []
         self.messages: list[tuple[bytes, MessageRecord]] = []
         self.arrays: dict[str, np.ndarray] = {}
-        self.stored: list[StoredMessage] = []
+        self.lessons: list[Lesson] = []
         self.has_ended = False
         self._number: dict[str, int] = {}  # by class
 
@@ -112,7 +112,7 @@ class _Parser:
             digest, label = bytes.fromhex(record["kept"]), self._check_class(record["class"])
             if not int_up_to(MAX_SUM)(record["taught_at"]):
                 raise ValueError("a time that is not a whole number")
-            self.stored.append(StoredMessage(digest, label, record["taught_at"], message))
+            self.lessons.append(Lesson(digest, label, record["taught_at"], message))
         elif "message" in record:
             label = self._check_class(record["class"])
             facts = {key: value for key, value in record.items() if key not in ("message", "class", "changes")}
@@ -185,7 +185,7 @@ class _Parser:
             None,
             arrays=self.arrays,
         )
-        return Snapshot(model, Block(tokens, cells, vectors), self.messages, self.stored)
+        return Snapshot(model, Block(tokens, cells, vectors), self.messages, self.lessons)
 
 
 def parse_export(lines: Iterable[str], name: str) -> Snapshot:

@@ -64,10 +64,10 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Sna
         np.concatenate([snapshot.block.cells.figures for snapshot in models], axis=1),
     )
     meta = {key: value for key, value in total.meta.items() if key not in ORIGIN} | {SIZE: len(tokens)}
-    stored = {each.digest: each for snapshot in models for each in snapshot.stored if each.digest in messages}
+    lessons = {each.digest: each for snapshot in models for each in snapshot.lessons if each.digest in messages}
     return Snapshot(
         replace(total, meta=meta),
         Block(tokens, cells, np.zeros((len(tokens), 0), VECTOR)),
         sorted(messages.items()),
-        sorted(stored.values(), key=attrgetter("taught_at")),
+        sorted(lessons.values(), key=attrgetter("taught_at")),
     )

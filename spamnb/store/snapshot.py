@@ -23,9 +23,9 @@ from spamnb.model.delta import MessageRecord
 from spamnb.model.model import HISTOGRAM, NOISE, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.store.buckets import Block, check_texts, write_blocks
+from spamnb.store.lessons import Lesson, add_lessons, read_lessons
 from spamnb.store.records import put_learned, read_all_learned
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import StoredMessage, add_messages, read_stored_messages
 
 MESSAGES_AT_ONCE = 1 << 14  # rows of table messages in memory: some 10 MB
 COPIED_PAGES = 8  # in one step of the backup: fewer than any model has, so that the first step is never the last
@@ -38,7 +38,7 @@ class Snapshot(NamedTuple):
     model: Model
     block: Block  # all tokens: sums of training and of the messages learned since
     messages: Sequence[tuple[bytes, MessageRecord]] = ()  # by digest
-    stored: Sequence[StoredMessage] = ()  # lessons, whole; the oldest first
+    lessons: Sequence[Lesson] = ()  # lessons, whole; the oldest first
 
 
 def write_snapshot(store: Store, snapshot: Snapshot) -> None:
@@ -46,7 +46,7 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
     write_sums(store, snapshot.model, [snapshot.block])
     with store.writing():
         write_messages(store, snapshot.messages)
-        add_messages(store, snapshot.stored)
+        add_lessons(store, snapshot.lessons)
         store.recalibrate()
 
 
@@ -101,7 +101,7 @@ def read_snapshot(store: Store) -> Snapshot:
     """Read the whole content of a store."""
     with store.reading():
         store.own.check_calibration()
-        lessons = read_all_learned(store), list(read_stored_messages(store))
+        lessons = read_all_learned(store), list(read_lessons(store))
         return Snapshot(*read_sums(store)[:2], *lessons)
 
 

@@ -4,7 +4,7 @@
     classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, its histogram of the calibration, and its fitted curve
     tokens        buckets of tokens with their figures (buckets.py)
     messages      how each message was learned, and its contribution to a correction (records.py)
-    kept_lessons  lessons, whole (stored_messages.py)
+    kept_lessons  lessons, whole (lessons.py)
     hard          examples of a corrected model (examples.py), with weights that the buckets lack (pending.py)
 
 The classes and their sums (``Model``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read

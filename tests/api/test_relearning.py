@@ -17,9 +17,9 @@ from spamnb.api.train import Training
 from spamnb.filter import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
 from spamnb.sources.entries import ReadOptions
+from spamnb.store.lessons import decompress, read_lessons, write_lessons_bound
 from spamnb.store.records import read_all_learned
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import decompress, read_stored_messages, write_stored_limit
 
 TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam", message("ham", 3))]
 
@@ -34,7 +34,7 @@ def made(path: Path, source: Path, **chosen: Any) -> list[str]:
 
 def held(path: Path) -> list[tuple[str, bytes]]:
     with Store.open(path) as store:
-        return [(lesson.label, decompress(lesson.message)) for lesson in read_stored_messages(store)]
+        return [(lesson.label, decompress(lesson.message)) for lesson in read_lessons(store)]
 
 
 @pytest.fixture
@@ -66,13 +66,13 @@ def test_a_model_made_anew_is_one_of_the_sources_that_was_taught_the_same(
 
 def test_times_bound_and_what_is_not_kept_outlive_the_model(taught: Path, tmp_path: Path) -> None:
     with Classifier.open(taught, writable=True) as classifier:
-        write_stored_limit(classifier.store, 1)
+        write_lessons_bound(classifier.store, 1)
         classifier.learn("spam", message("spam", 300), taught_at=1_000_000_000)
         classifier.learn("spam", message("spam", 301) + b"x" * 100_000)  # too large a part of the bound
     made(taught, tmp_path / "mail")
     with Store.open(taught) as store:
         assert store.model.meta["keep_lessons"] == 1
-        assert [lesson.taught_at for lesson in read_stored_messages(store)][-1] == 1_000_000_000
+        assert [lesson.taught_at for lesson in read_lessons(store)][-1] == 1_000_000_000
         assert store.model.totals.documents.tolist() == [12, 15]
 
 
@@ -80,7 +80,7 @@ def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> No
     relearning = Relearning(tmp_path / "none", fail)
     with Store.create(":memory:", {}) as store:
         relearning.catch_up(store)
-        assert not [*relearning.notes()] and not relearning.stored_digests()
+        assert not [*relearning.notes()] and not relearning.lesson_digests()
         assert not read_all_learned(store)
 
 

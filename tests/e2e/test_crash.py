@@ -28,7 +28,7 @@ from spamnb.store.store import Store
 def whole(path: Path) -> list[dict[str, Any]]:
     """Return the content of a model with its learned messages, without times and the calibration."""
     with Store.open(path) as store:
-        found = without_calibration(export(store, with_stored=True))[1:]
+        found = without_calibration(export(store, with_lessons=True))[1:]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     connection.close()

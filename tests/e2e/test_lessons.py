@@ -14,8 +14,8 @@ from mail import export_lines, mail, message, without_calibration, without_corre
 from spamnb.filter import Classifier
 from spamnb.settings import TOKENS_VERSION
 from spamnb.store.database import APPLICATION_ID
+from spamnb.store.lessons import decompress, read_lessons
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import decompress, read_stored_messages
 
 
 def refused(*arguments: object) -> str:
@@ -33,7 +33,7 @@ def set_meta(model: Path, **values: Any) -> None:
 
 def held(model: Path) -> list[tuple[str, bytes]]:
     with Store.open(model) as store:
-        return [(lesson.label, decompress(lesson.message)) for lesson in read_stored_messages(store)]
+        return [(lesson.label, decompress(lesson.message)) for lesson in read_lessons(store)]
 
 
 def content(model: Path) -> list[str]:

@@ -23,11 +23,11 @@ from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.store.examples import read_examples
 from spamnb.store.jsonl import export, parse_export
+from spamnb.store.lessons import write_lessons_bound
 from spamnb.store.merging import merge_models
 from spamnb.store.records import read_all_learned, read_learned
 from spamnb.store.snapshot import Snapshot, read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.store.stored_messages import write_stored_limit
 
 CORRECTED = Settings(model_type="corrected")
 
@@ -231,7 +231,7 @@ def test_two_classes_may_be_learned_one_after_the_other(tmp_path: Path, path: st
 
 def test_classes_without_scores_move_no_weight() -> None:
     classifier = Classifier.create(":memory:", CORRECTED)
-    write_stored_limit(classifier.store, 0)
+    write_lessons_bound(classifier.store, 0)
     for label, raw in sorted(mail(30)):  # all ham, then all spam: only spam could move weights
         classifier.learn(label, raw)
     assert not contributions(classifier.store)

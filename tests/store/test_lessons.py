@@ -17,18 +17,18 @@ from spamnb.filter import Classifier
 from spamnb.settings import Settings
 from spamnb.sources.formats import MAX_MESSAGE
 from spamnb.store.jsonl import export
-from spamnb.store.stored_messages import (
+from spamnb.store.lessons import (
     ROW_BYTES,
-    StoredMessage,
-    add_messages,
+    Lesson,
+    add_lessons,
     compress,
-    count_learned,
-    count_not_stored,
+    count_lessons,
+    count_unkept_lessons,
     decompress,
-    measure_stored,
-    read_stored_messages,
-    store_message,
-    write_stored_limit,
+    measure_lessons,
+    read_lessons,
+    store_lesson,
+    write_lessons_bound,
 )
 
 
@@ -40,7 +40,7 @@ def classifier(tmp_path: Path) -> Iterator[Classifier]:
 
 
 def held(classifier: Classifier) -> list[tuple[str, bytes]]:
-    return [(lesson.label, decompress(lesson.message)) for lesson in read_stored_messages(classifier.store)]
+    return [(lesson.label, decompress(lesson.message)) for lesson in read_lessons(classifier.store)]
 
 
 @given(st.binary(max_size=5000))
@@ -62,11 +62,11 @@ def test_what_a_person_teaches_is_kept_and_what_training_saw_is_not(classifier: 
     classifier.learn("spam", message("spam", 50))
     classifier.learn("ham", message("ham", 51))
     assert held(classifier) == [("spam", message("spam", 50)), ("ham", message("ham", 51))]
-    found = measure_stored(classifier.store)
+    found = measure_lessons(classifier.store)
     packed = len(compress(message("spam", 50))) + len(compress(message("ham", 51)))
     assert found == (2, packed + 2 * ROW_BYTES, 64_000_000)
-    assert count_not_stored(classifier.store) == 0
-    assert count_learned(classifier.store) == {"ham": 1, "spam": 1}
+    assert count_unkept_lessons(classifier.store) == 0
+    assert count_lessons(classifier.store) == {"ham": 1, "spam": 1}
 
 
 @settings(max_examples=20)
@@ -75,7 +75,7 @@ def test_to_learn_and_then_forget_changes_nothing_lessons_included(steps: list[t
     with tempfile.TemporaryDirectory() as folder, Classifier.create(Path(folder, "m")) as classifier:
         for label, raw in mail(3):
             classifier.learn(label, raw)
-        before = list(export(classifier.store, with_stored=True))
+        before = list(export(classifier.store, with_lessons=True))
         last: dict[int, str] = {}
         for label, number in steps:
             classifier.learn(label, message("spam", 100 + number))
@@ -84,7 +84,7 @@ def test_to_learn_and_then_forget_changes_nothing_lessons_included(steps: list[t
         random.Random(seed).shuffle(order)
         for number in order:
             assert classifier.forget(last[number], message("spam", 100 + number))
-        assert list(export(classifier.store, with_stored=True)) == before
+        assert list(export(classifier.store, with_lessons=True)) == before
 
 
 def test_what_is_forgotten_is_nowhere_in_the_file(classifier: Classifier, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_what_is_forgotten_is_nowhere_in_the_file(classifier: Classifier, tmp_pa
 
 
 def test_the_bound_is_kept_and_the_oldest_leave(classifier: Classifier) -> None:
-    write_stored_limit(classifier.store, 0.02)
+    write_lessons_bound(classifier.store, 0.02)
     rng, taught = random.Random(1), []
     for n in range(150):
         raw = message("spam", 100 + n) + bytes(rng.randrange(32, 127) for _ in range(rng.randrange(700)))
@@ -109,14 +109,14 @@ def test_the_bound_is_kept_and_the_oldest_leave(classifier: Classifier) -> None:
         if n % 3 == 2:  # holes must not let more in
             gone = taught.pop(-2)
             classifier.forget(*gone)
-        found = measure_stored(classifier.store)
+        found = measure_lessons(classifier.store)
         assert found.bytes <= found.bound == 20_000
     assert held(classifier) == taught[-found.messages :]
     assert found.bytes > 17_000
 
 
 def test_messages_that_are_stored_again_displace_no_others(classifier: Classifier) -> None:
-    write_stored_limit(classifier.store, 0.1)
+    write_lessons_bound(classifier.store, 0.1)
     raws = [b"Subject: %d\n\n" % n + random.Random(n).randbytes(2000).hex().encode() for n in range(10)]
     for raw in raws:
         classifier.learn("spam", raw)
@@ -128,18 +128,18 @@ def test_messages_that_are_stored_again_displace_no_others(classifier: Classifie
 def test_a_smaller_bound_holds_at_once_and_0_takes_everything_out(classifier: Classifier) -> None:
     for n in range(20):
         classifier.learn("spam", message("spam", 100 + n))
-    write_stored_limit(classifier.store, 0.003)
-    found = measure_stored(classifier.store)
+    write_lessons_bound(classifier.store, 0.003)
+    found = measure_lessons(classifier.store)
     assert 0 < found.messages < 20 and found.bytes <= 3000
-    write_stored_limit(classifier.store, 0)
+    write_lessons_bound(classifier.store, 0)
     assert held(classifier) == []
     classifier.learn("spam", message("spam", 200))
     assert held(classifier) == []
-    assert count_not_stored(classifier.store) == 21
+    assert count_unkept_lessons(classifier.store) == 21
 
 
 def test_a_message_that_is_a_large_part_of_the_bound_is_learned_and_not_kept(classifier: Classifier) -> None:
-    write_stored_limit(classifier.store, 0.1)
+    write_lessons_bound(classifier.store, 0.1)
     large, small = b"Subject: a\n\n" + b"x" * 6240, b"Subject: b\n\n" + b"x" * 6200
     assert classifier.learn("spam", large) and classifier.learn("spam", small)
     assert held(classifier) == [("spam", small)]
@@ -157,7 +157,7 @@ def test_a_message_that_is_a_large_part_of_the_bound_is_learned_and_not_kept(cla
 )
 def test_spoilt_lessons_are_not_imported(classifier: Classifier, spoilt: dict[str, object]) -> None:
     classifier.learn("ham", message("ham", 70))
-    lines = list(export(classifier.store, with_stored=True))
+    lines = list(export(classifier.store, with_lessons=True))
     assert "kept" in lines[-2]
     lines[-2] = json.dumps({**json.loads(lines[-2]), **spoilt})
     with pytest.raises(SpamnbError, match=f"^x: (line {len(lines) - 1} is not of an exported model|.* kept_lessons)"):
@@ -168,16 +168,16 @@ def test_spoilt_lessons_are_not_imported(classifier: Classifier, spoilt: dict[st
 def test_a_bound_that_is_none_is_damage(classifier: Classifier, value: object) -> None:
     classifier.store.put_meta({"keep_lessons": value})
     with pytest.raises(SpamnbError, match="keep_lessons in table meta"):
-        store_message(classifier.store, b"0" * 16, "spam", b"x")
+        store_lesson(classifier.store, b"0" * 16, "spam", b"x")
 
 
 def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifier) -> None:
-    write_stored_limit(classifier.store, 0.002)
-    lessons = [StoredMessage(bytes([n]) * 16, "spam", n, compress(message("spam", n))) for n in range(9)]
-    add_messages(classifier.store, lessons)
-    found = list(read_stored_messages(classifier.store))
+    write_lessons_bound(classifier.store, 0.002)
+    lessons = [Lesson(bytes([n]) * 16, "spam", n, compress(message("spam", n))) for n in range(9)]
+    add_lessons(classifier.store, lessons)
+    found = list(read_lessons(classifier.store))
     assert found == lessons[-len(found) :] and 0 < len(found) < 9
-    assert measure_stored(classifier.store).bytes <= 2000
+    assert measure_lessons(classifier.store).bytes <= 2000
 
 
 def test_a_damaged_lesson_of_the_first_class_is_told_and_stays_when_the_second_class_begins(tmp_path: Path) -> None:

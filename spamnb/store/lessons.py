@@ -31,7 +31,7 @@ _SELECT = (
 )
 
 
-class StoredMessage(NamedTuple):
+class Lesson(NamedTuple):
     """A lesson as it is kept."""
 
     digest: bytes  # by the version of spamnb that learned the message; other versions may compute another one
@@ -40,7 +40,7 @@ class StoredMessage(NamedTuple):
     message: bytes  # compressed
 
 
-class StorageUse(NamedTuple):
+class LessonStorage(NamedTuple):
     """The number and size of the kept lessons."""
 
     messages: int
@@ -69,7 +69,7 @@ def decompress(message: bytes) -> bytes:
     return raw
 
 
-def read_stored_limit(store: Store) -> int:
+def read_lessons_bound(store: Store) -> int:
     """Return the bound of the kept lessons in this model, in bytes."""
     with store.reading():
         megabytes = store.model.meta.get("keep_lessons", DEFAULT_MB)
@@ -78,14 +78,14 @@ def read_stored_limit(store: Store) -> int:
         return int(megabytes * 1_000_000)
 
 
-def write_stored_limit(store: Store, megabytes: float) -> None:
+def write_lessons_bound(store: Store, megabytes: float) -> None:
     """Set the bound of the kept lessons, and delete the oldest that exceed it."""
     with store.writing():
         store.put_meta({"keep_lessons": int(megabytes) if megabytes == int(megabytes) else megabytes})
         _delete_oldest(store)
 
 
-def store_message(
+def store_lesson(
     store: Store, digest: bytes, label: str, raw: bytes, taught_at: int | None = None, *, has_score: bool = True
 ) -> bool:
     """Store a message that was learned as ``label``, and return whether it was stored.
@@ -96,11 +96,11 @@ def store_message(
     if store.file == ":memory:" and has_score:
         return False
     with store.writing():
-        delete_message(store, digest)
-        if not raw or len(raw) > MAX_SHARE * read_stored_limit(store) or is_public(store):
+        delete_lesson(store, digest)
+        if not raw or len(raw) > MAX_SHARE * read_lessons_bound(store) or is_public(store):
             return False
         seconds = int(time.time()) if taught_at is None else taught_at
-        _append(store, StoredMessage(digest, label, seconds, compress(raw)))
+        _append(store, Lesson(digest, label, seconds, compress(raw)))
         return True
 
 
@@ -109,23 +109,23 @@ def is_public(store: Store) -> bool:
     return store.file != ":memory:" and bool(os.stat(store.file).st_mode & stat.S_IROTH)
 
 
-def add_messages(store: Store, messages: Iterable[StoredMessage]) -> None:
+def add_lessons(store: Store, messages: Iterable[Lesson]) -> None:
     """Store messages of another file, which must come oldest first."""
     with store.writing():
-        bound = read_stored_limit(store)
+        bound = read_lessons_bound(store)
         for message in messages:
-            delete_message(store, message.digest)
+            delete_lesson(store, message.digest)
             if len(message.message) + ROW_BYTES <= bound:
                 _append(store, message)
 
 
-def delete_message(store: Store, digest: bytes) -> None:
+def delete_lesson(store: Store, digest: bytes) -> None:
     """Delete a kept lesson; its bytes are overwritten."""
     with store.writing():
         store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
 
 
-def read_stored_messages(store: Store) -> Iterator[StoredMessage]:
+def read_lessons(store: Store) -> Iterator[Lesson]:
     """Yield all kept lessons, the oldest first."""
     with store.reading():
         number = int_up_to(MAX_SUM)
@@ -134,10 +134,10 @@ def read_stored_messages(store: Store) -> Iterator[StoredMessage]:
                 "kept_lessons", [row], position=number, digest=is_digest, **{"class": is_class_name}, taught_at=number,
                 message=bytes,
             )  # fmt: skip
-            yield StoredMessage(*message)
+            yield Lesson(*message)
 
 
-def read_stored_message(store: Store, digest: bytes) -> bytes | None:
+def read_lesson(store: Store, digest: bytes) -> bytes | None:
     """Return the bytes of a lesson, or None if it is not kept."""
     with store.reading():
         select = "SELECT message FROM kept_lessons WHERE digest = ? AND length(message) <= ?"
@@ -145,15 +145,15 @@ def read_stored_message(store: Store, digest: bytes) -> bytes | None:
         return decompress(rows[0][0]) if rows else None
 
 
-def measure_stored(store: Store) -> StorageUse:
+def measure_lessons(store: Store) -> LessonStorage:
     """Return how many lessons are kept, their bytes, and the bound."""
     with store.reading():
         statement = "SELECT count(*), coalesce(sum(length(message) + ?), 0) FROM kept_lessons"
         messages, size = store.execute(statement, (ROW_BYTES,)).fetchone()
-        return StorageUse(messages, size, read_stored_limit(store))
+        return LessonStorage(messages, size, read_lessons_bound(store))
 
 
-def count_learned(store: Store) -> dict[str, int]:
+def count_lessons(store: Store) -> dict[str, int]:
     """Return by class how many different lessons there are.
 
     Messages that were learned before the last training are counted if they are stored. A message that several models
@@ -168,7 +168,7 @@ def count_learned(store: Store) -> dict[str, int]:
         return dict(checked_rows("messages", rows, **{"class": is_class_name}, messages=int_up_to(MAX_SUM)))
 
 
-def count_not_stored(store: Store) -> int:
+def count_unkept_lessons(store: Store) -> int:
     """Return how many lessons since the last training are not kept."""
     with store.reading():
         stored = "SELECT digest FROM kept_lessons"
@@ -190,7 +190,7 @@ def count_outdated(path: Path) -> int:
         return old.execute(f"SELECT count(*) FROM messages WHERE {is_learned}").fetchone()[0]  # noqa: S608 (constants)
 
 
-def _append(store: Store, message: StoredMessage) -> None:
+def _append(store: Store, message: Lesson) -> None:
     """Write a message after the last one, and delete the oldest that exceed the bound."""
     row = _find_end(store), message.digest, store.class_id(message.label), message.taught_at, message.message
     store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", row)
@@ -207,7 +207,7 @@ def _find_end(store: Store) -> int:
 
 def _delete_oldest(store: Store) -> None:
     """Delete the oldest messages if they may exceed the bound, until the others take at most 15/16 of it."""
-    bound = read_stored_limit(store)
+    bound = read_lessons_bound(store)
     (first,) = store.execute("SELECT coalesce(min(position), 0) FROM kept_lessons").fetchone()
     if _find_end(store) - first > bound:
         sizes = "SELECT position, sum(length(message) + ?) OVER (ORDER BY position DESC) AS size FROM kept_lessons"
