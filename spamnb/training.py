@@ -184,7 +184,6 @@ def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     with store.writing():
         write_messages(store, _make_records(fitted))
         add_examples(store, fitted.correction.examples)
-        store.recalibrate()
 
 
 def _make_blocks(fitted: Fit) -> Iterator[Block]:

@@ -251,7 +251,9 @@ def _find_examples(solution: CorrectionFit, training_set: TrainingSet) -> list[E
     indices, examples = [*chain(*sample), *hardest[coefficients[hardest] >= HARD].tolist()], []
     for i in reversed(dict.fromkeys(reversed(indices))):  # a hard message of the sample counts as one of the newest
         tokens = training_set.tokens.take(rows.ids[rows.begins[i] : rows.ends[i]])
-        examples.append(_make_example(rows.digests[i].tobytes(), classes[problem.labels[i]], tokens))
+        example = _make_example(rows.digests[i].tobytes(), classes[problem.labels[i]], tokens)
+        (units,) = add_first_class(solution.contributions[i : i + 1]).tolist()
+        examples.append(example._replace(contribution=dict(zip(classes, units))))
     return examples
 
 

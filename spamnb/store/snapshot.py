@@ -20,8 +20,7 @@ import numpy as np
 from spamnb.errors import ArgumentError, Damaged, ModelExists, Outdated, SpamnbError
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, Cells
 from spamnb.model.delta import MessageRecord
-from spamnb.model.model import HISTOGRAM, NOISE, SIZE, Model
-from spamnb.model.trust import PRIOR_NOISE
+from spamnb.model.model import SIZE, Model
 from spamnb.store.buckets import Block, check_texts, write_blocks
 from spamnb.store.lessons import Lesson, add_lessons, read_lessons
 from spamnb.store.records import put_learned, read_all_learned
@@ -47,7 +46,6 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
     with store.writing():
         write_messages(store, snapshot.messages)
         add_lessons(store, snapshot.lessons)
-        store.recalibrate()
 
 
 def write_sums(store: Store, model: Model, blocks: Iterable[Block]) -> None:
@@ -55,18 +53,9 @@ def write_sums(store: Store, model: Model, blocks: Iterable[Block]) -> None:
 
     All tokens come in several blocks, ascending by hash, because all cells at once may not fit the memory.
     """
-    blobs = [[each.tobytes() for each in sums.astype(HISTOGRAM)] for sums in (model.histogram, model.typicality)]
-    update = (
-        "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, typicality = ?"
-        " WHERE id = ?"
-    )
     with store.writing():
         write_blocks(store, blocks)
-        numbers = map(store.class_id, model.class_ids)
-        store.executemany(update, list(zip(*model.sums.T.tolist(), *blobs, numbers)))
-        store.put_meta({**model.meta, NOISE: PRIOR_NOISE})
-        store.put_arrays(model.arrays)
-        store.drop_cache()
+        store.put_model(model)
 
 
 def write_messages(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]) -> None:

@@ -30,7 +30,7 @@ import numpy as np
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, find_sorted
 from spamnb.model.delta import MAX_UNITS, Example, Sums
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
@@ -288,6 +288,19 @@ class Store(Database):
     def _change(self, own: Model) -> None:
         self._own, self._is_written = own, False
 
+    def put_model(self, model: Model) -> None:
+        """Write a model without its tokens into this new, empty file. Check its figures, and fit its curves."""
+        with self.writing():
+            for name in model.class_ids:
+                self.class_id(name)
+            self.put_meta({**model.meta, NOISE: PRIOR_NOISE})
+            self.put_arrays(model.arrays)
+            no_curves = np.tile(NO_CURVE, (len(model.class_ids), 1))
+            self._change(replace(model, meta=self.own.meta, arrays=self.own.arrays, curves=no_curves))
+            self.write_changes()
+            self.drop_cache()  # so that the model is read from the file, which checks it
+            self.recalibrate()
+
     def put_meta(self, changes: Mapping[str, Any]) -> None:
         """Write settings and single figures."""
         with self.writing():
@@ -373,13 +386,6 @@ class Store(Database):
         if self._pending is None:
             self._pending = Pending.read(self, self.own.class_ids)
         return self._pending
-
-    def cells(self) -> tuple[np.ndarray, Cells]:
-        """Return the hashes of all tokens, ascending, and their cells."""
-        with self.reading():
-            self.write_changes()
-            hashes, cells = parse_cells(select_cells(self), len(self.own.class_ids))
-            return hashes, self._read_pending().add_to(hashes, cells)
 
     def block(self) -> Block:
         """Return all tokens, ascending by hash, with their cells and vectors."""
@@ -499,7 +505,8 @@ class Store(Database):
         with self.reading():
             own = self.own
             if self._frequencies is None:
-                cells = self.cells()[1]
+                self.write_changes()
+                cells = parse_cells(select_cells(self), len(own.sums))[1]
                 if not np.array_equal(cells.sums(DOCUMENTS, cells.label, len(own.sums)), own.sums[:, 1]):
                     raise Damaged("sums of tokens that differ from the sums in table classes")
                 self._frequencies = cells.frequencies(len(own.sums))
@@ -519,10 +526,7 @@ class Store(Database):
     def recalibrate(self) -> None:
         """Fit the calibration to the sums in the file, and write it."""
         with self.writing():
-            self.write_changes()
-            self.drop_cache()
             self._change(replace(self.own, curves=None))
-            self.write_changes()
 
 
 def clip_counts(figures: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -105,13 +105,14 @@ def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(st
             sums = store.sums(TokenArray.of(expected).hashes)
             columns = [names.index(name) for name in sums.classes]
             assert np.array_equal(sums.weights.T, np.array(list(expected.values()))[:, columns])
-            hashes, cells = store.cells()  # of all tokens, in another way
+            block = store.block()  # of all tokens, in another way
+            hashes, cells = block.tokens.hashes, block.cells
             table, is_known = cells.table(len(hashes), len(names)), np.isin(sums.hashes, hashes)
             by_cells = table[np.searchsorted(hashes, sums.hashes[is_known]), :, WEIGHT]
             assert np.array_equal(by_cells[:, columns], sums.weights.T[is_known])
         for raw in messages:
             writers[0].forget(writers[0].learned(raw) or "", raw)
-        assert not len(writers[1].store.cells()[0]) and not read_all_learned(writers[1].store)
+        assert not len(writers[1].store.block().tokens) and not read_all_learned(writers[1].store)
         for classifier in writers:
             classifier.close()
 
@@ -213,7 +214,7 @@ def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> N
         classifier = Classifier(store)
         for label, raw in messages:  # what either learned can be taken out of the sum
             assert classifier.forget(label, raw) or classifier.learned(raw) is None
-        assert not len(store.cells()[0])
+        assert not len(store.block().tokens)
 
 
 @pytest.mark.parametrize("path", [":memory:", "model"])
