@@ -477,8 +477,10 @@ class Classifier:
         """
         with self.store.writing():
             self._follow()
-            triples = zip(labels, self._read_all(messages), classifications or repeat(None))
-            batch = [_without_doubt(*triple, taught_at)._replace(is_lesson=is_lesson) for triple in triples]
+            batch = []
+            for label, read, result in zip(labels, self._read_all(messages), classifications or repeat(None)):
+                plain = read.plain()  # which has another classification if there are doubtful tokens
+                batch.append(_Labelled(label, plain, result if plain is read else None, taught_at, is_lesson))
             begins_second_class = len(self.model.totals.classes) < 2 <= len({*self.model.totals.classes, *labels})
             return self._learn_mixed(batch) if begins_second_class else self._learn_in_order(batch)
 
@@ -629,14 +631,6 @@ class Classifier:
         if not messages or len(self.model.totals.classes) < 2:
             return {}
         return dict(zip((message.digest for message in messages), self._classify_read(messages)))
-
-
-def _without_doubt(
-    label: str, message: ReadMessage, classification: Classification | None, taught_at: int | None
-) -> _Labelled:
-    """Return a message to learn, without doubtful tokens, and its classification if that needed no doubtful tokens."""
-    plain = message.plain()
-    return _Labelled(label, plain, classification if plain is message else None, taught_at)
 
 
 def _log_odds(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
