@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress
+from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,8 @@ from spamnb.store.database import Database
 # A column of cells: the token's place in the bucket, the class number, the messages of the class with the token, the
 # occurrences of the token less these messages, and the weight of the correction.
 CELLS = "places", "labels", "documents", "further", "weights"
-COLUMNS = "hashes", *CELLS, "lengths", "texts", "vectors"
+TEXTS = "lengths", "texts", "vectors"  # columns that only change when a bucket gets or loses a token
+COLUMNS = "hashes", *CELLS, *TEXTS
 TABLE = f"CREATE TABLE tokens (bucket INTEGER PRIMARY KEY, {', '.join(f'{name} BLOB NOT NULL' for name in COLUMNS)})"
 BUCKET_TOKENS = 32  # of a new bucket: with 16 a lesson takes 8 % less time, with 64 40 % more, and the file is larger
 MAX_BUCKET_TOKENS = 64  # a larger bucket is divided; places in a bucket have one byte
@@ -67,19 +68,21 @@ def iterate_cells(database: Database, classes: int) -> Iterator[tuple[np.ndarray
 
 def read_block(database: Database, classes: int) -> Block:
     """Return the content of all buckets."""
-    return _parse_block(_select(database, ("bucket", *COLUMNS), None), classes)
+    rows = _select(database, ("bucket", *COLUMNS), None)
+    cells = parse_cells([row[: 2 + len(CELLS)] for row in rows], classes)[1]
+    tokens, vectors = _parse_texts([(*row[:2], *row[-len(TEXTS) :]) for row in rows])
+    return Block(tokens, cells, vectors)
 
 
-def _parse_block(rows: Sequence[tuple], classes: int) -> Block:
-    hashes, cells = parse_cells([row[: 2 + len(CELLS)] for row in rows], classes)
-    sizes = np.fromiter((len(row[1]) // _HASH.itemsize for row in rows), np.int64, len(rows))
-    lengths = _join("lengths", [row[-3] for row in rows], sizes).astype(np.int32)
-    texts = _bytes_of("texts", [row[-2] for row in rows])
+def _parse_texts(rows: Sequence[tuple]) -> tuple[TokenArray, np.ndarray]:
+    """Return the tokens and the vectors of buckets, of which each row has the key, the hashes, and ``TEXTS``."""
+    hashes, sizes = _parse_hashes(rows)
+    _, _, lengths_of_rows, texts_of_rows, vectors = zip(*rows) if rows else [()] * (2 + len(TEXTS))
+    lengths, texts = _join("lengths", lengths_of_rows, sizes).astype(np.int32), _bytes_of("texts", texts_of_rows)
     if lengths.sum(dtype=np.int64) != len(texts):
         raise Damaged("truncated texts in table tokens")
     packed = TokenArray.of_packed(np.frombuffer(texts, np.uint8), lengths)
-    tokens = TokenArray(packed.text, packed.offsets, lengths, hashes)
-    return Block(tokens, cells, _parse_vectors([row[-1] for row in rows], sizes))
+    return TokenArray(packed.text, packed.offsets, lengths, hashes), _parse_vectors(vectors, sizes)
 
 
 def check_texts(block: Block) -> None:
@@ -207,75 +210,65 @@ def rewrite(
     """Replace the ``figures`` (k, C, 3) of the tokens with these ``hashes``, ascending. A token of zeros is deleted.
 
     ``rows`` are the buckets of the hashes (``select_cells``), and ``texts`` tokens in any order, among them all that
-    the file lacks. Of buckets that keep their tokens, nine in ten of a lesson, only the cells are written. Return the
-    buckets as they were written, and the keys of those that were deleted.
+    the file lacks. Return the buckets as they were written, and the keys of those that were deleted.
     """
-    stored, is_used = _parse_hashes(rows)[0], figures.any(axis=(1, 2))
-    is_stored = find_sorted(stored, hashes) >= 0
-    bucket = np.searchsorted(np.array([row[0] for row in rows], np.int64), hashes, side="right") - 1
-    has_moved = np.zeros(len(rows) + 1, bool)  # whether a bucket gets or loses a token
-    has_moved[bucket[is_stored != is_used]] = True  # the last one is for hashes that are lower than all keys
+    lowest = hashes[figures.any(axis=(1, 2))][:1]
+    if len(lowest) and (not rows or lowest[0] < rows[0][0]):  # no bucket has such a low hash
+        rows = [(LOWEST, *[b""] * (1 + len(CELLS))), *rows]
     step = max(1, MAX_CELLS // (MAX_BUCKET_TOKENS * figures.shape[1]))
+    bounds = [*np.searchsorted(hashes, [row[0] for row in rows[::step]]).tolist(), len(hashes)]
     written: list[tuple] = []
     deleted: list[int] = []
-    for first in range(0, max(len(rows), 1), step):
-        chunk = rows[first : first + step]
-        is_here = (bucket >= first if first else bucket < step) & (bucket < first + step)
-        kept, moved = is_here & ~has_moved[bucket], is_here & has_moved[bucket] & (is_stored | is_used)
-        keeps_tokens = (~has_moved[first : first + len(chunk)]).tolist()
-        written += _rewrite_cells(database, [*compress(chunk, keeps_tokens)], hashes[kept], figures[kept])
-        if moved.any():
-            others = [row for row, keeps in zip(chunk, keeps_tokens) if not keeps]
-            buckets, keys = _rewrite_buckets(database, others, hashes[moved], figures[moved], texts)
-            written, deleted = written + buckets, deleted + keys
+    for i, (begin, end) in enumerate(pairwise(bounds)):
+        chunk = rows[i * step : (i + 1) * step]
+        buckets, keys = _rewrite_buckets(database, chunk, hashes[begin:end], figures[begin:end], texts)
+        written, deleted = written + buckets, deleted + keys
     return written, deleted
-
-
-def _rewrite_cells(database: Database, rows: Sequence[tuple], hashes: np.ndarray, figures: np.ndarray) -> list[tuple]:
-    """Replace the figures of tokens in buckets that keep their tokens; return the buckets."""
-    stored, cells = parse_cells(rows, figures.shape[1])
-    table = cells.table(len(stored), figures.shape[1])
-    place = find_sorted(stored, hashes)
-    table[place[place >= 0]] = figures[place >= 0]  # the others were learned and forgotten in one transaction
-    bounds = np.append(0, np.cumsum([len(row[1]) // _HASH.itemsize for row in rows], dtype=np.int64))
-    columns = list(zip(*_pack_cells(database, Cells.of_table(table), bounds)))
-    update = f"UPDATE tokens SET {', '.join(f'{name} = ?' for name in CELLS)} WHERE bucket = ?"  # noqa: S608
-    database.executemany(update, [(*blobs, row[0]) for row, blobs in zip(rows, columns)])
-    return [(*row[:2], *blobs) for row, blobs in zip(rows, columns)]
 
 
 def _rewrite_buckets(
     database: Database, rows: Sequence[tuple], hashes: np.ndarray, figures: np.ndarray, texts: TokenArray
 ) -> tuple[list[tuple], list[int]]:
-    """Replace the figures of tokens in buckets that get or lose tokens; return the buckets and the deleted keys."""
-    keys = np.array([row[0] for row in rows], np.int64)
-    old = _parse_block(_select(database, ("bucket", *COLUMNS), keys), figures.shape[1])
-    if not len(keys) or hashes[0] < keys[0]:  # no bucket has such a low hash
-        keys = np.append(LOWEST, keys)
-    block = _replace(old, hashes, figures, texts)
-    bounds = np.searchsorted(block.tokens.hashes, keys)
-    sizes = np.diff(bounds, append=len(block.tokens))
+    """Rewrite some buckets. Of those that keep their tokens, nine in ten of a lesson, only the cells are written."""
+    (stored, old_cells), keys = parse_cells(rows, figures.shape[1]), np.array([row[0] for row in rows], np.int64)
+    is_new = (find_sorted(stored, hashes) < 0) & figures.any(axis=(1, 2))
+    both = np.append(stored, hashes[is_new])
+    order = np.argsort(both, kind="stable")  # which takes little time for two parts that are sorted
+    both, table = both[order], old_cells.table(len(order), figures.shape[1])[order]
+    place = find_sorted(both, hashes)
+    table[place[place >= 0]] = figures[place >= 0]  # the others were learned and forgotten in one transaction
+    cells = Cells.of_table(table)
+    has_cells = np.bincount(cells.token, minlength=len(both)) > 0
+    has_moved = np.zeros(len(keys), bool)  # whether a bucket gets or loses a token
+    has_moved[np.searchsorted(keys, both[(order >= len(stored)) | ~has_cells], side="right") - 1] = True
+    both, cells = both[has_cells], cells._replace(token=(np.cumsum(has_cells) - 1)[cells.token])
+
+    begins = np.searchsorted(both, keys)
+    sizes = np.diff(begins, append=len(both))
     n_parts = np.where(sizes > MAX_BUCKET_TOKENS, -(-sizes // BUCKET_TOKENS), sizes > 0)
+    has_moved |= n_parts != 1
     nth = np.arange(n_parts.sum()) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
-    begins = np.repeat(bounds, n_parts) + BUCKET_TOKENS * nth
-    new_keys = np.where(nth > 0, _separate(block.tokens.hashes, begins), np.repeat(keys, n_parts))
+    begins = np.repeat(begins, n_parts) + BUCKET_TOKENS * nth
+    new_keys = np.where(nth > 0, _separate(both, begins), np.repeat(keys, n_parts))
+    bounds = np.append(begins, len(both))
+    written = list(zip(new_keys.tolist(), _slice(both.astype(_HASH), bounds), *_pack_cells(database, cells, bounds)))
+
+    is_moved = np.repeat(has_moved, n_parts)
+    update = f"UPDATE tokens SET {', '.join(f'{name} = ?' for name in CELLS)} WHERE bucket = ?"  # noqa: S608
+    database.executemany(update, [(*row[2:], row[0]) for row in compress(written, (~is_moved).tolist())])
+    if is_moved.any():
+        old_texts, old_vectors = _parse_texts(_select(database, ("bucket", "hashes", *TEXTS), keys[has_moved]))
+        tokens = TokenArray.concat([old_texts, texts])
+        distinct, first = np.unique(tokens.hashes, return_index=True)
+        chosen = first[find_sorted(distinct, both[np.repeat(is_moved, np.diff(bounds))])]
+        vectors = np.zeros((len(tokens), old_vectors.shape[1]), VECTOR)
+        vectors[: len(old_vectors)] = old_vectors
+        moved_bounds = np.append(0, np.cumsum(np.diff(bounds)[is_moved]))
+        columns = zip(*_pack_texts(database, tokens.take(chosen), vectors[chosen], moved_bounds))
+        _insert(database, [(*row, *blobs) for row, blobs in zip(compress(written, is_moved.tolist()), columns)])
     deleted = keys[sizes == 0].tolist()
     database.executemany("DELETE FROM tokens WHERE bucket = ?", [(key,) for key in deleted])
-    return _write(database, block, new_keys, np.append(begins, len(block.tokens))), deleted
-
-
-def _replace(old: Block, hashes: np.ndarray, figures: np.ndarray, texts: TokenArray) -> Block:
-    """Return the tokens of ``old`` and of ``texts`` that have a cell, after the figures of some were replaced."""
-    new = texts.take(np.unique(texts.hashes, return_index=True)[1])
-    is_new = (find_sorted(old.tokens.hashes, new.hashes) < 0) & (find_sorted(hashes, new.hashes) >= 0)
-    tokens = TokenArray.concat([old.tokens, new.take(np.flatnonzero(is_new))])
-    order = np.argsort(tokens.hashes, kind="stable")  # which takes little time for two parts that are sorted
-    table = old.cells.table(len(order), figures.shape[1])[order]
-    table[find_sorted(tokens.hashes[order], hashes)] = figures
-    used = np.flatnonzero(table.any(axis=(1, 2)))
-    vectors = np.zeros((len(order), old.vectors.shape[1]), VECTOR)
-    vectors[: len(old.vectors)] = old.vectors
-    return Block(tokens.take(order[used]), Cells.of_table(table[used]), vectors[order[used]])
+    return written, deleted
 
 
 def _separate(hashes: np.ndarray, begins: np.ndarray) -> np.ndarray:
@@ -293,28 +286,27 @@ def _separate(hashes: np.ndarray, begins: np.ndarray) -> np.ndarray:
     return after & ~(bits >> 1)
 
 
-def _write(database: Database, block: Block, keys: np.ndarray, bounds: np.ndarray) -> list[tuple]:
-    """Write the tokens between two ``bounds`` into the bucket with the key; return the buckets without texts."""
-    if not len(keys):
-        return []
-    if block.tokens.lengths.max(initial=0) > MAX_TOKEN_BYTES:
-        raise SpamnbError(f"{database.path}: a token is longer than a model file holds")
-    chunk, token_bounds = slice(bounds[0], bounds[-1]), bounds - bounds[0]
-    tokens = block.tokens.take(np.arange(bounds[0], bounds[-1]))
-    cells = block.cells.take(np.arange(bounds[0], bounds[-1]))
-    ends = np.append(0, np.cumsum(tokens.lengths, dtype=np.int64))
-    rows = list(
-        zip(
-            keys.tolist(),
-            _slice(tokens.hashes.astype(_HASH), token_bounds),
-            *_pack_cells(database, cells, token_bounds),
-            _pack(tokens.lengths, token_bounds),
-            _slice(tokens.packed(), ends[token_bounds]),
-            _slice(block.vectors[chunk].astype(VECTOR), token_bounds),
-        )
-    )
+def _write(database: Database, block: Block, keys: np.ndarray, bounds: np.ndarray) -> None:
+    """Write the tokens between each two ``bounds`` into the bucket with the key."""
+    chunk, token_bounds = np.arange(bounds[0], bounds[-1]), bounds - bounds[0]
+    tokens, cells = block.tokens.take(chunk), block.cells.take(chunk)
+    columns = _slice(tokens.hashes.astype(_HASH), token_bounds), *_pack_cells(database, cells, token_bounds)
+    _insert(database, zip(keys.tolist(), *columns, *_pack_texts(database, tokens, block.vectors[chunk], token_bounds)))
+
+
+def _insert(database: Database, rows: Iterable[tuple]) -> None:
     database.executemany("REPLACE INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    return [row[: 2 + len(CELLS)] for row in rows]
+
+
+def _pack_texts(
+    database: Database, tokens: TokenArray, vectors: np.ndarray, bounds: np.ndarray
+) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    """Return the columns ``TEXTS`` of buckets, each with the tokens between two ``bounds``."""
+    if tokens.lengths.max(initial=0) > MAX_TOKEN_BYTES:
+        raise SpamnbError(f"{database.path}: a token is longer than a model file holds")
+    ends = np.append(0, np.cumsum(tokens.lengths, dtype=np.int64))
+    texts = _slice(tokens.packed(), ends[bounds])
+    return _pack(tokens.lengths, bounds), texts, _slice(vectors.astype(VECTOR), bounds)
 
 
 def _pack_cells(database: Database, cells: Cells, bounds: np.ndarray) -> list[list[bytes]]:
