@@ -144,8 +144,7 @@ def test_a_shared_model_that_is_trained_anew_is_followed(tmp_path: Path) -> None
             SpamnbError, match=r"its shared model, .* has other tokens .*'spamnb upgrade' trains it again"
         ):
             user.classify(b"Subject: x\n\nbody")
-        path = Path(user.store.path)
-        assert retrain_on_lessons(path, path, False, lambda name, error: None) == 1
+        assert retrain_on_lessons(Path(user.store.path), False, lambda name, error: None) == 1
         assert user.learned(message("ham", 99)) == "spam"
         assert user.model.totals.documents.tolist() == [20, 20 + 40 // 6]
 
