@@ -24,7 +24,7 @@ from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide
 from spamnb.model.delta import Delta, Example, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, drop_accusations, learner_for, rank_evidence
 from spamnb.model.model import Model
-from spamnb.model.trust import trust
+from spamnb.model.trust import DOUBTFUL, trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.rows import Rows
@@ -564,18 +564,19 @@ class Classifier:
     def _add(self, messages: Sequence[_Labelled], is_move: bool) -> list[float]:
         """Add messages that the model has not learned, and return the trust in each label.
 
-        The examples are fitted again if a weight changed. A move changes weights, because the message was forgotten.
+        The examples are fitted again if a weight changed or a label is doubtful. A move changes weights, because the
+        message was forgotten.
         """
         new = []
         for label, message, classification, _, is_lesson in messages:
             q = self.trust(label, classification) if classification else 1.0
             new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q, is_lesson))
         examples, sums = read_examples(self.store), self._look_up([each.rows for each in new], ())
-        delta = self.learner.delta(self.model, sums, new, examples)
+        delta = self.learner.delta(self.model, sums, new)
         apply(self.store, delta)
-        if cause := delta.last_fitted or (messages[0].message.digest if is_move else b""):
+        if is_move or delta.changes_weights or any(each.trust < DOUBTFUL for each in new):
             refit = self.learner.refit(self.model, self._look_up([], examples), examples)
-            apply(self.store, refit._replace(cause=cause))
+            apply(self.store, refit._replace(cause=new[-1].digest))
         for each, (label, message, _, taught_at, _) in zip(new, messages):
             store_lesson(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
         return [each.trust for each in new]

@@ -169,10 +169,13 @@ static double fit_message(const struct fit *fit, size_t i, double *scores, doubl
     largest = larger(largest, larger(first_change, -first_change));
     if (!largest || (double)largest < fit->least_change * scale)
         return 0.0;
-    for (size_t k = 0; k < row_size; k++)
+    double share = fmin(1.0, fit->most_change * scale / (double)largest);
+    for (size_t k = 0; k < row_size; k++) {
+        change[k] = (int64_t)((double)change[k] * share);
         contributions[k] += change[k];
+    }
     add_to_weights(fit, i, change, 1);
-    return (double)largest / scale;
+    return share * (double)largest / scale;
 }
 
 double fit_sweep(const struct fit *fit) {

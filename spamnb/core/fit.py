@@ -44,11 +44,9 @@ class FitRows:
             fields["contributions"] = pointer("int64_t", contributions, n, classes - 1, writable=True)
         return {**self._columns, **fields, **parameters}
 
-    def sweep(
-        self, *arrays: Any, penalty: float, noise: float, unit: float, least: float, least_change: float
-    ) -> float:
+    def sweep(self, *arrays: Any, **parameters: Any) -> float:
         """Fit the contribution of each visited message. Return the largest change of a coefficient, in nats."""
-        fields = self._fields(*arrays, penalty=penalty, noise=noise, unit=unit, least=least, least_change=least_change)
+        fields = self._fields(*arrays, **parameters)
         change = lib.fit_sweep(ffi.new("struct fit *", fields))
         if change < 0:
             raise MemoryError

@@ -198,6 +198,7 @@ bool score_messages(const struct score_model *model, const struct score_model *r
  * noise: the share of labels that are wrong
  * unit: nats of one unit
  * least: nats; a smaller coefficient of a message becomes 0
+ * least_change, most_change: nats; a smaller change of a coefficient is not made, and a larger one in part
  *
  * Contributions and weights are whole numbers of units. Their rows have row_size numbers: one for each class except the
  * first, because the numbers of all classes sum to 0.
@@ -209,7 +210,7 @@ struct fit {
     const int64_t *labels, *visits;
     int64_t *contributions, *weights;
     size_t n_visits, row_size;
-    double penalty, noise, unit, least, least_change;
+    double penalty, noise, unit, least, least_change, most_change;
 };
 
 /* Fits the contribution of each visited message, and adds its changes to the weights. Returns the largest change of a

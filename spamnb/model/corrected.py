@@ -15,7 +15,6 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +26,8 @@ from spamnb.model.class_counts import find_sorted
 from spamnb.model.correction import (
     HARD,
     LEARNING_PENALTY,
+    MAX_EXAMPLES,
+    MOST_CHANGE,
     NEGLIGIBLE,
     PENALTY,
     TOLERANCE,
@@ -35,7 +36,6 @@ from spamnb.model.correction import (
     add_first_class,
 )
 from spamnb.model.delta import Addend, Delta, Example, Sums
-from spamnb.model.examples import MAX_NEWEST, is_sampled, sample_size
 from spamnb.model.learner import CorrectionFit, Fit, Learner, NewMessage
 from spamnb.model.model import Model
 from spamnb.model.trust import DOUBTFUL
@@ -136,20 +136,17 @@ class Corrected(Learner):
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
         return self.naive_bayes.uncalibrated(model, sums, rows)
 
-    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[Example]) -> Delta:
-        """Fit the messages whose labels are trusted. Add those that are hard or of the sample to the examples."""
-        delta, trusted = super().delta(model, sums, messages, examples), _select_trusted(model, messages)
+    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage]) -> Delta:
+        """Fit the messages whose labels are trusted. Those with a large coefficient become examples."""
+        delta, trusted = super().delta(model, sums, messages), _select_trusted(model, messages)
         records, new = list(delta.scored), [_make_example(*messages[i][:2], messages[i].rows.tokens) for i in trusted]
         offsets = [_subtract_correction(messages[i], sums) for i in trusted]
         fits = _fit(new, _find_columns(sums, new), np.array(offsets), sums, model.calibration.noise, LEARNING_PENALTY)
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
         addends = [addend._replace(record=record) for addend, record in zip(delta.addends, records)]
-        added: list[Example] = []
-        for each, (units, largest) in zip(new, fits):
-            if largest >= HARD or is_sampled(each, [*examples, *added], len(sums.classes)):
-                added.append(each._replace(contribution=units))
-        return Delta(addends, records, examples=added)
+        hard = [each._replace(contribution=units) for each, (units, largest) in zip(new, fits) if largest >= HARD]
+        return Delta(addends, records, examples=hard)
 
     def is_hard(self, addend: Addend) -> bool:
         largest = max(map(abs, addend.record.contribution.values()), default=0)
@@ -160,8 +157,9 @@ class Corrected(Learner):
         columns = _find_columns(sums, examples)
         scores = self.naive_bayes.leave_examples_out(model, sums, examples, columns)
         offsets = offset_scale(len(sums.classes)) * scores
-        fits = zip(examples, _fit(examples, columns, offsets, sums, model.calibration.noise, PENALTY, NEGLIGIBLE))
-        return Delta(changes={example.number: units for example, (units, largest) in fits if largest})
+        bounds = {"least_change": NEGLIGIBLE, "most_change": MOST_CHANGE}
+        fits = _fit(examples, columns, offsets, sums, model.calibration.noise, PENALTY, **bounds)
+        return Delta(changes={each.number: units for each, (units, largest) in zip(examples, fits) if largest})
 
 
 def _make_example(digest: bytes, label: str, tokens: TokenArray) -> Example:
@@ -185,7 +183,7 @@ def _find_columns(sums: Sums, examples: Sequence[Example]) -> np.ndarray:
 
 def _fit(
     examples: Sequence[Example], columns: np.ndarray, offsets: np.ndarray, sums: Sums, noise: float, penalty: float,
-    least_change: float = 0.0,
+    **bounds: float,
 ) -> list[tuple[dict[str, int], float]]:  # fmt: skip
     """Fit messages in one sweep, without changing the contributions of others.
 
@@ -204,8 +202,8 @@ def _fit(
     )  # fmt: skip
     old = np.array([[each.contribution.get(name, 0) for name in classes[1:]] for each in examples], np.int64)
     contributions, weights = old.copy(), np.ascontiguousarray(sums.weights[1:].T)
-    parameters = {"penalty": penalty, "least": NEGLIGIBLE, "least_change": least_change}
-    problem.ascend(np.arange(len(examples)), noise, 1, contributions, weights, **parameters)
+    visits = np.arange(len(examples))
+    problem.ascend(visits, noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE, **bounds)
     changes = contributions - old
     units = (dict(zip(classes, each)) for each in add_first_class(changes).tolist())
     return list(zip(units, problem.largest_coefficients(changes).tolist()))
@@ -239,17 +237,11 @@ def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple
 
 
 def _find_examples(solution: CorrectionFit, training_set: TrainingSet) -> list[Example]:
-    """Return a sample of each class, and then the messages with the largest coefficients, ascending."""
-    problem, classes = solution.problem, training_set.classes
+    """Return the messages with the largest coefficients, ascending."""
+    problem, classes, rows = solution.problem, training_set.classes, training_set.rows
     coefficients = problem.largest_coefficients(solution.contributions)
-    rows, hardest = training_set.rows, np.argsort(coefficients, kind="stable")[-MAX_NEWEST:]
-    by_digest, labels = sorted(range(len(rows)), key=lambda i: rows.digests[i].tobytes()), problem.labels.tolist()
-    sample: list[list[int]] = [[] for _ in classes]
-    for i in by_digest:
-        if len(sample[labels[i]]) < sample_size(len(classes)):
-            sample[labels[i]].append(i)
-    indices, examples = [*chain(*sample), *hardest[coefficients[hardest] >= HARD].tolist()], []
-    for i in reversed(dict.fromkeys(reversed(indices))):  # a hard message of the sample counts as one of the newest
+    examples = []
+    for i in np.argsort(coefficients, kind="stable")[-MAX_EXAMPLES:].tolist():
         tokens = training_set.tokens.take(rows.ids[rows.begins[i] : rows.ends[i]])
         example = _make_example(rows.digests[i].tobytes(), classes[problem.labels[i]], tokens)
         (units,) = add_first_class(solution.contributions[i : i + 1]).tolist()

@@ -24,6 +24,7 @@ are in C, ``core/fit.c``, and run without the GIL.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,13 @@ LEARNING_PENALTY = 50.0  # C of a message that is learned alone: it may change l
 # Nats: a smaller coefficient becomes 0 with three or more classes, and when a message is learned. An example is fitted
 # again if a coefficient changes by more.
 NEGLIGIBLE = 0.1
-HARD = 0.5  # nats: a message with a coefficient of this size is a hard example
+# Nats: a lesson changes the coefficients of an example by no more. Without a bound the scores of all mail swing after
+# wrong lessons, because the trust in an example depends on the others: docs/experiments.md#wrong-labels
+MOST_CHANGE = 2.0
+HARD = 0.5  # nats: a learned message with a coefficient of this size becomes an example
+# The last ones, which a lesson fits again. Training makes those with the largest coefficients, so a small model has
+# typical ones, too.
+MAX_EXAMPLES = 128
 UNIT = 2.0**-16  # nats: the unit of contributions and weights
 TOLERANCE = 0.01  # nats: a pass that changes no coefficient by more is the last
 
@@ -69,14 +76,17 @@ class Problem(NamedTuple):
         penalty: float,
         least: float,
         least_change: float = 0.0,
+        most_change: float = math.inf,
     ) -> int:
         """Fit the messages ``visits`` (m,), ascending, in at most ``passes`` passes; return the number of passes.
 
         ``contributions`` (n, C - 1) and their sums by token, ``weights`` (V, C - 1), are changed in place. Both are
         int64, in UNIT, for all classes but the first. A coefficient below ``least`` nats becomes 0, and a message whose
-        coefficients would change by less than ``least_change`` nats stays as it is.
+        coefficients would change by less than ``least_change`` nats stays as it is. In one pass, they change by at most
+        ``most_change`` nats.
         """
-        parameters = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least, "least_change": least_change}
+        parameters = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
+        parameters |= {"least_change": least_change, "most_change": most_change}
         for number in range(1, passes + 1):
             if self.rows.sweep(*self[1:], visits, contributions, weights, **parameters) < TOLERANCE:
                 return number

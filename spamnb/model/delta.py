@@ -146,9 +146,9 @@ class Delta(NamedTuple):
         return cls([addend], [addend.record], addend.record.changes)
 
     @property
-    def last_fitted(self) -> bytes:
-        """The digest of the last message with a contribution; empty if the messages change no weight."""
-        return next((each.digest for each in reversed(self.addends) if any(each.record.contribution.values())), b"")
+    def changes_weights(self) -> bool:
+        """Whether a message has a contribution."""
+        return any(any(each.record.contribution.values()) for each in self.addends)
 
     def negative(self) -> Delta:
         """Return the delta that takes this one away."""

@@ -198,11 +198,8 @@ class Learner:
         """Return the probabilities (n, C) before calibration of the messages that ``score`` scores."""
         return softmax(self.score(model, [sums], rows).scores)
 
-    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage], examples: Sequence[Example]) -> Delta:
-        """Return what messages add to the model, which has none of them.
-
-        ``sums`` has the tokens of the messages. ``examples`` are those that are fitted again so far.
-        """
+    def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage]) -> Delta:
+        """Return what messages add to the model, which has none of them. ``sums`` has their tokens."""
         records = [
             MessageRecord(
                 each.label,

@@ -1,9 +1,8 @@
 """Table ``hard``: the examples of a corrected model, with their tokens, so that lessons can fit them again.
 
 An example is scored anew each time, by naive Bayes without it, because a score of an earlier model may be wrong by now.
-There are two kinds. Hard examples have a large coefficient (model/correction.py): training writes its hardest
-messages, and a hard message that is learned is added. The others are a sample of all messages: those of each class
-with the lowest digests, so most are typical. A lesson fits the newest examples again, and the sample.
+Examples have large coefficients (model/correction.py): training writes the messages with the largest, and a message
+that is learned is added if its coefficient is large. A lesson fits the newest examples again.
 
 Rows have ascending numbers. The record of a lesson has the changes of the contributions of examples, by the
 numbers of these examples. Rows that are not fitted again any more stay, so that the changes can be subtracted when the
@@ -19,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.model.correction import MAX_EXAMPLES
 from spamnb.model.delta import Example, Units
-from spamnb.model.examples import MAX_NEWEST, is_sampled, sample_size
 from spamnb.reader.evidence import GROUPS
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest
 from spamnb.store.pending import HASH, parse_hashes, parse_units
@@ -35,13 +34,7 @@ def read_examples(store: Store) -> list[Example]:
     """Return the examples that are fitted again, the oldest first."""
     with store.reading():
         if store.examples is None:
-            rank = (
-                "SELECT sequence, row_number() OVER (ORDER BY sequence DESC) AS age,"
-                " row_number() OVER (PARTITION BY class ORDER BY digest) AS nth FROM hard WHERE digest NOT NULL"
-            )
-            chosen = f"SELECT sequence FROM ({rank}) WHERE age <= ? OR nth <= ?"  # noqa: S608
-            sizes = MAX_NEWEST, sample_size(len(store.model.totals.classes))
-            store.examples = _read(store, f"AND sequence IN ({chosen}) ORDER BY sequence", *sizes)
+            store.examples = _read(store, "ORDER BY sequence DESC LIMIT ?", MAX_EXAMPLES)[::-1]
         return store.examples
 
 
@@ -78,11 +71,8 @@ def add_examples(store: Store, examples: Sequence[Example]) -> None:
                 arrays = example.groups.astype(GROUP).tobytes(), example.hashes.astype(HASH).tobytes()
                 row = number, example.digest, ids[example.label], None, *arrays
                 store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?, ?)", row)
-        older, classes = both[:-MAX_NEWEST], len(store.model.totals.classes)
-        sample = [each for each in older if is_sampled(each, both, classes)]
-        store.examples = [*sample, *both[-MAX_NEWEST:]]
-        fitted = {each.number for each in store.examples}
-        _empty_pending(store, [each for each in both if each.number not in fitted])
+        store.examples = both[-MAX_EXAMPLES:]
+        _empty_pending(store, both[:-MAX_EXAMPLES])
 
 
 def change_examples(store: Store, changes: Mapping[int, Units], sign: int) -> None:

@@ -19,7 +19,7 @@ from spamnb.model.delta import Units, check_correction
 from spamnb.store.database import Database, checked_rows, parse_json
 
 HASH = np.dtype("<i8")
-MAX_EXAMPLES = 4_000  # with pending units: up to 64 and a sample of 64, and more where classes were added since
+MAX_PENDING = 4_000  # examples with pending units: 128, and some more in files of earlier versions
 
 
 class Pending(NamedTuple):
@@ -32,8 +32,8 @@ class Pending(NamedTuple):
     def read(cls, database: Database, class_ids: Mapping[str, int]) -> Pending:
         """Read and add up the pending units of a file; inside a transaction."""
         select = "SELECT pending, hashes FROM hard WHERE pending NOT NULL LIMIT ?"
-        rows = checked_rows("hard", database.execute(select, (MAX_EXAMPLES + 1,)), pending=str, hashes=bytes)
-        if len(rows) > MAX_EXAMPLES:
+        rows = checked_rows("hard", database.execute(select, (MAX_PENDING + 1,)), pending=str, hashes=bytes)
+        if len(rows) > MAX_PENDING:
             raise Damaged("too many examples with pending units in table hard")
         arrays = [np.zeros(0, np.int64), *(parse_hashes(blob) for _, blob in rows)]
         units = np.zeros((len(arrays), len(class_ids)), np.int64)

@@ -62,8 +62,7 @@ def test_left_out_scores_are_those_of_folds_solved_anew(monkeypatch: pytest.Monk
 def test_what_was_learned_is_forgotten_line_for_line(
     tmp_path: Path, classes: tuple[str, ...], newest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spamnb.store.examples.MAX_NEWEST", newest)  # 3: changed examples are no longer fitted
-    monkeypatch.setattr("spamnb.model.examples.MAX_SAMPLE", newest)
+    monkeypatch.setattr("spamnb.store.examples.MAX_EXAMPLES", newest)  # 3: changed examples are no longer fitted
     messages = labelled(30, classes)
     train_file(tmp_path / "m", count_messages(messages[: 20 * len(classes)]), CORRECTED)
     before = export_lines(tmp_path / "m")
@@ -85,8 +84,7 @@ LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham"
 def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(steps: list, newest: int) -> None:
     messages = [raw for _, raw in labelled(6)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.examples.MAX_NEWEST", newest)
-        patch.setattr("spamnb.model.examples.MAX_SAMPLE", newest)
+        patch.setattr("spamnb.store.examples.MAX_EXAMPLES", newest)
         path = Path(folder, "m")
         Classifier.create(path, CORRECTED).close()
         writers = [Classifier.open(path, writable=True) for _ in range(2)]
@@ -139,8 +137,7 @@ def test_examples_that_a_lesson_made_wrong_are_fitted_again_and_that_is_taken_ba
 
 
 def test_the_examples_in_memory_are_those_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.examples.MAX_NEWEST", 5)
-    monkeypatch.setattr("spamnb.model.examples.MAX_SAMPLE", 6)
+    monkeypatch.setattr("spamnb.store.examples.MAX_EXAMPLES", 5)
     messages = labelled(40)
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         for label, raw in messages:
@@ -155,7 +152,7 @@ def test_the_examples_in_memory_are_those_of_the_file(tmp_path: Path, monkeypatc
     for one, other in zip(in_memory, read, strict=True):
         assert one.number == other.number and one.digest == other.digest
         assert {**one.contribution} == {name: units for name, units in other.contribution.items()}
-    assert len(read) <= 5 + 6
+    assert len(read) == 5
 
 
 def test_forgetting_the_hardest_message_of_training_leaves_the_others_as_if_it_had_not_been_there(

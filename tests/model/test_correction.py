@@ -89,6 +89,21 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
     assert np.array_equal(total, weights), "weights are the sum of the contributions"
 
 
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_a_pass_changes_no_coefficient_by_more_than_the_bound(classes: int) -> None:
+    given, _ = problem(np.random.default_rng(classes), 60, 40, classes)
+    contributions, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
+    for number in range(1, 4):
+        before = contributions.copy()
+        given.ascend(np.arange(60), 0.0, 1, contributions, weights, penalty=PENALTY, least=0.0, most_change=0.5)
+        changes = given.largest_coefficients(contributions - before)
+        assert changes.max() <= 0.5 + classes * UNIT / given.values.min()
+        assert (np.abs(changes - 0.5) < 0.01).any(), f"pass {number} needs a larger change"
+    total = np.zeros_like(weights)
+    given.take_out(np.arange(60), -contributions, total)
+    assert np.array_equal(total, weights), "weights are the sum of the contributions"
+
+
 @pytest.mark.parametrize("classes", [2, 3, 20])
 def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
     given, _ = problem(np.random.default_rng(classes), 60, 40, classes)
@@ -134,7 +149,7 @@ def fitted(**spoilt: np.ndarray) -> None:
     """Three messages of three classes and two columns, fitted with one array put in another's place."""
     arrays = {name: array.copy() for name, array in ARRAYS.items()} | spoilt
     begins, ends, columns, *others = arrays.values()
-    FitRows(begins, ends, columns, 2).sweep(*others, penalty=20.0, noise=0.0, unit=UNIT, least=0.0, least_change=0.0)
+    FitRows(begins, ends, columns, 2).sweep(*others, penalty=20.0, noise=0.0, unit=UNIT, least=0.0, most_change=1.0)
 
 
 READ_ONLY = np.zeros((2, 2), np.int64)
