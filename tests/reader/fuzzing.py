@@ -93,7 +93,8 @@ def fuzz(seconds: float, seed: int) -> tuple[int, str]:
         run = subprocess.run(command, env=build(Path(name)), capture_output=True, text=True, cwd=name)
         if run.returncode:
             shutil.copy(Path(name, "message"), "failed-message")
-        return int(run.stdout or 0), run.stderr[-5000:] if run.returncode else ""
+        failure = f"exit status {run.returncode}\n{run.stderr[-5000:]}" if run.returncode else ""
+        return int(run.stdout or 0), failure
 
 
 def seeds() -> list[bytes]:
@@ -158,8 +159,9 @@ def read_mutated(folder: str, seconds: float, seed: int) -> int:
     rng, messages, done = random.Random(seed), seeds(), 0
     options = Settings(), Settings(), Settings(ngrams=3), Settings(ngrams=1, body_only=True)
     every, vocabulary = [Reader(each) for each in options], Vocabulary()
+    end = time.process_time() + seconds
     with open(Path(folder, "message"), "wb", buffering=0) as last:
-        while time.process_time() < seconds:
+        while time.process_time() < end:
             raw, reader = mutated(rng, messages), rng.choice(every)
             os.pwrite(last.fileno(), raw, 0)
             os.truncate(last.fileno(), len(raw))

@@ -5,6 +5,7 @@ None makes the core read or write out of bounds.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ from spamnb.reader.message import Reader
 from spamnb.reader.tokens import Vocabulary
 
 sys.path.insert(0, str(Path(__file__).parent))
+import fuzzing
 from fuzzing import NoSanitizer, fuzz
 from hostile import NAMES, hostile, made
 
@@ -90,6 +92,17 @@ def test_mutated_messages_are_read() -> None:
     except NoSanitizer as error:
         pytest.skip(str(error))
     assert failure == "" and number > 20
+
+
+def test_a_signal_that_ends_the_fuzzed_process_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def build(folder: Path) -> dict[str, str]:
+        (folder / "message").touch()
+        (folder / "sitecustomize.py").write_text("import os\nos.kill(os.getpid(), 9)")
+        return {**os.environ, "PYTHONPATH": str(folder)}
+
+    monkeypatch.setattr(fuzzing, "build", build)
+    monkeypatch.chdir(tmp_path)
+    assert "-9" in fuzz(seconds=1, seed=1)[1]
 
 
 # The plain parts of a doubtful word are bounded, and here the bound is within the letter Œ.
