@@ -82,9 +82,8 @@ def read_document() -> Document:
     has_own_name = bool(os.environ.get("SPAMNB_CONFIG"))
     for name, table in () if has_own_name else OLD_FILES.items():
         if os.path.exists(old := path.with_name(name)):
-            raise SpamnbError(
-                f"{escape(str(old))}: no longer read; move its content to [{table}] in {escape(str(path))}"
-            )
+            remedy = f"move its content to [{table}] in {escape(str(path))}, and remove the file"
+            raise SpamnbError(f"{escape(str(old))}: no longer read; {remedy}")
     try:
         status = path.stat()
     except OSError as error:  # there is no file, or a service has no permission to enter the home folder

@@ -212,6 +212,12 @@ class Classifier:
         -------
         list of ReadMessage
             The messages with their tokens.
+
+        Examples
+        --------
+        >>> with Classifier.create(":memory:", Settings()) as classifier:
+        ...     [len(each.digest) for each in classifier.read_all([b"Subject: hi\\n\\nlunch", "offer"])]
+        [16, 16]
         """
         with self.store.reading():
             self._follow()

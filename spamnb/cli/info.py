@@ -45,7 +45,8 @@ def info_command(model: Path, output_format: str) -> None:
     n_shared = dict(zip(others.classes, others.documents.tolist())) if others else {}
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if output_format == "json":
-        lessons = {"learned": n_learned, "kept": storage.messages, "not_kept": n_unkept}
+        lessons = {"learned": sum(n_learned.values()), "learned_by_class": n_learned}
+        lessons |= {"kept": storage.messages, "not_kept": n_unkept}
         lessons |= {"bytes": storage.bytes, "bound": storage.bound}
         facts = {"model": str(model), "bytes": size, "messages": n_messages, "tokens": totals.vocabulary_size}
         if shared and others:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -95,6 +96,7 @@ def serve_command(
     os.close(descriptor)
     load_people()  # raises SpamnbError for a wrong configuration file, with which each message would fail
     begin_with_starter(model, no_starter)
+    warnings.showwarning = lambda message, *_: service.log(event="model", warning=str(message))
     writer = LedgerWriter(ledger, lambda line: service.log(event="ledger", error=line)) if ledger else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
     conversations = Conversations(threads, service.log, Limits(message_bytes=max_size))

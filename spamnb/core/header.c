@@ -259,8 +259,8 @@ static span decode_unencoded(struct reader *reader, span text) {
     return find_byte(text, '\x1B') ? decode_text(reader, text, LITERAL("")) : text;
 }
 
-/* Returns a value in UTF-8 with its encoded words decoded. Adjacent words in one charset are joined before they are decoded,
- * because a character may be divided between two words. */
+/* Returns a value in UTF-8 with its encoded words decoded. Adjacent words in one charset are joined before they are
+ * decoded, because a character may be divided between two words. */
 static span decode_words(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
     span_list pieces = {0};

@@ -170,8 +170,8 @@ static void split_parts(struct arena *arena, span body, span boundary, span_list
     }
 }
 
-/* Returns the parts of a multipart by its boundaries. Some programs encode a multipart as a whole. If no boundary is in the
- * body, returns the parts by the boundary that is. */
+/* Returns the parts of a multipart by its boundaries. Some programs encode a multipart as a whole. If no boundary is in
+ * the body, returns the parts by the boundary that is. */
 static span_list find_parts(struct reader *reader, const struct entity *entity) {
     struct arena *arena = &reader->arena;
     span_list parts = {0};

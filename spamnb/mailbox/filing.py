@@ -162,10 +162,8 @@ class Filing:
     def _move_batch(self, batch: list[SortResult]) -> list[SortResult]:
         """Move messages to their target, if they have one, and return them without those that could not be moved."""
         target = batch[0].target
-        messages, verdict_rows = (
-            [(result.message, result.mail.digest) for result in batch],
-            [each.row for each in batch],
-        )
+        messages = [(result.message, result.mail.digest) for result in batch]
+        verdict_rows = [each.row for each in batch]
         new_messages: dict[MailboxMessage, MailboxMessage | None] = {message: message for message, _ in messages}
         if target is None:
             self.record.add_classified(messages, verdict_rows)

@@ -41,9 +41,8 @@ class NewSenders(NamedTuple):
         return cls(len(verdicts), len(np.unique(senders)), lost, unsure)
 
 
-NO_NEW_SENDERS = NewSenders(
-    0, 0, math.nan, math.nan
-)  # without spam, or without good mail that can be left out by sender
+# Of a model without spam, or without good mail that can be left out by sender.
+NO_NEW_SENDERS = NewSenders(0, 0, math.nan, math.nan)
 
 
 def assign_senders(training_set: TrainingSet) -> np.ndarray:

@@ -26,13 +26,16 @@ INDEX_SUFFIX = ".msf"  # Thunderbird's index of a mailbox, a file beside it
 _CHUNK_BYTES = 1 << 20  # bytes that are read at once
 _LOOKAHEAD = 2048  # bytes that are examined after a possible separator: its line, and the name of the first field
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
-_DATE = re.compile(
-    rb"(?i)[ ,](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec).{1,15}\d:\d\d|\d{4}-\d\d-\d\d.\d\d:\d\d"
+_DATE = re.compile(  # with a year, which "From Jan 5, 10:30 on" lacks
+    rb"[ ,](?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:"
+    rb" +\d{1,2} +\d?\d:\d\d[:.\d]*(?: +[A-Z]{1,5}(?:[+-][\d:]+)?| +[+-]\d{4})* +\d{2,4}\b| +\d{4} +\d?\d:\d\d)"
+    rb"|\d{4}-\d\d-\d\d.\d\d:\d\d"
 )
 # Text such as "Note: ..." is no field: a field of mail has a name of two words, or one of these.
 _FIELD = re.compile(
     rb"(?i)>From |(?:\w+-[\w-]+|from|to|cc|bcc|subject|date|received|sender|status|path|newsgroups|references"
-    rb"|organi[sz]ation|importance|priority|precedence|lines|xref)[ \t]*:"
+    rb"|organi[sz]ation|importance|priority|precedence|lines|xref|comments|keywords|approved|archive|control|distribution"
+    rb"|expires|summary|supersedes)[ \t]*:"
 )
 # Thunderbird writes its fields above the message's own. Later fields of these names may be forgeries, and are not read.
 _STATUS = re.compile(

@@ -54,6 +54,7 @@ def readable_model(path: Path) -> Iterator[Path]:
             with new.writing():
                 _copy(old, new)
             read_snapshot(new)  # which checks what was copied
+            new._attach()  # an error of its shared model names the file, and not the copy
         yield copy
     finally:
         for suffix in ("", "-wal", "-shm"):

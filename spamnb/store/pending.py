@@ -19,7 +19,7 @@ from spamnb.model.delta import Units, check_correction
 from spamnb.store.database import Database, checked_rows, parse_json
 
 HASH = np.dtype("<i8")
-MAX_PENDING = 4_000  # examples with pending units: 128, and some more in files of earlier versions
+MAX_PENDING = 4_000  # examples with pending units: 128, and those that earlier versions fitted again
 
 
 class Pending(NamedTuple):

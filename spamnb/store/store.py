@@ -524,7 +524,7 @@ class Store(Database):
             self._rows.write_changes()
 
     def recalibrate(self) -> None:
-        """Fit the calibration to the sums in the file, and write it."""
+        """Let the curves be fitted again when the transaction ends."""
         with self.writing():
             self._change(replace(self.own, curves=None))
 

@@ -110,6 +110,7 @@ FIELDS = [
 PROSE = [
     "From now on 10:00 we meet in 2001", "From 8:30 to 9:45 on 12.12.2001\nTel: 1234", "From here\nyou: go",
     "From your friends at 10:00 in 2001\nNote: x", "From a@b.org at 10:00 in 2001", ">From b Mon Jan  1 0:00 2001",
+    "From Tue, Jan 5 at 10:30 the office is closed", "From 1 Jan 12:30 on", "From now on, decade 3 12:00",
 ]  # fmt: skip
 
 
