@@ -48,7 +48,7 @@ class Models:
 
     def __init__(self, shared: Path, folder: Path | None, *, writable: bool, n_threads: int = 1) -> None:
         self.path = shared
-        self._folder = folder
+        self.folder = folder
         self._writable = writable
         self._max_open, self._max_cached = max(MAX_OPEN_MODELS // n_threads, 1), MAX_CACHED_TOKENS // n_threads
         self._shared = Classifier.open(shared, writable=writable)
@@ -60,13 +60,13 @@ class Models:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def owner(self, user: str) -> str | None:
-        """Return the user whose model learns for *user*, "" for the shared model; None if all users share it."""
-        return None if self._folder is None else user
+    def owner(self, user: str) -> str:
+        """Return the user whose model learns for *user*: *user*, or "" for the shared model if there is no folder."""
+        return "" if self.folder is None else user
 
     def has_model(self, user: str) -> bool:
         """Return whether *user* has a model."""
-        return self._folder is not None and is_name(user) and (self._folder / (user + SUFFIX)).is_file()
+        return self.folder is not None and is_name(user) and (self.folder / (user + SUFFIX)).is_file()
 
     def for_classifying(self, user: str) -> Classifier:
         """Return the model that classifies for *user*: the user's own model, or else the shared model.
@@ -80,7 +80,7 @@ class Models:
 
         Without a folder or a user, return the shared model. Raise NoSuchUser if *user* cannot be the name of a file.
         """
-        if self._folder is None or not user:
+        if self.folder is None or not user:
             return self._shared
         if not is_name(user):
             raise NoSuchUser("a user's name has only letters, digits and _.@+-, and begins with a letter, digit or _")
@@ -93,20 +93,20 @@ class Models:
         """
         model = self.find_for_learning(user)
         if model is None:
-            assert self._folder is not None
-            if sum(name.endswith(SUFFIX) for name in os.listdir(self._folder)) >= MAX_MODELS:
-                raise SpamnbError(f"{self._folder}: has models of {MAX_MODELS:,} users, and no more are allowed")
+            assert self.folder is not None
+            if sum(name.endswith(SUFFIX) for name in os.listdir(self.folder)) >= MAX_MODELS:
+                raise SpamnbError(f"{self.folder}: has models of {MAX_MODELS:,} users, and no more are allowed")
             # Another process may create the file before this one.
-            path = self._folder / (user + SUFFIX)
+            path = self.folder / (user + SUFFIX)
             create_empty(path, self._shared.store.addition(path))
             model = self._open_user_model(user)
             assert model is not None
         return model
 
     def _open_user_model(self, user: str) -> Classifier | None:
-        if self._folder is None:
+        if self.folder is None:
             return None
-        path, model = self._folder / (user + SUFFIX), self._user_models.pop(user, None)
+        path, model = self.folder / (user + SUFFIX), self._user_models.pop(user, None)
         has_file = path.is_file()
         # A model that was removed must not classify.
         if model is not None and not (has_file and model.store.n_cached_tokens <= self._max_cached):

@@ -203,9 +203,10 @@ def write_ledger(
 
 
 @contextmanager
-def open_teacher(model: Path, ledger: Ledger) -> Iterator[Teacher]:
-    """Return a teacher of a model, as a request of ``review`` has one."""
-    with Models(model, None, writable=True) as models, Teacher(models, ledger, Batch.begin("review", model)) as teacher:
+def open_teacher(model: Path, ledger: Ledger, folder: Path | None = None) -> Iterator[Teacher]:
+    """Return a teacher of a model, and of the models of users in a folder, as a request of ``review`` has one."""
+    batch = Batch.begin("review", model)
+    with Models(model, folder, writable=True) as models, Teacher(models, ledger, batch) as teacher:
         yield teacher
 
 

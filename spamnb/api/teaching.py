@@ -22,7 +22,7 @@ from spamnb.reader.read_message import ReadMessage
 from spamnb.sources.entries import one_message
 from spamnb.store.lessons import read_lesson
 from spamnb.store.records import read_learned
-from spamnb.user_models import SUFFIX, Models
+from spamnb.user_models import Models
 
 
 class Teacher:
@@ -51,7 +51,8 @@ class Teacher:
         for position in positions:
             with self._attempt():
                 row = self._ledger.verdict(position)
-                correction = self._learn(Correction(row.digest, "", spam, "page", row.user, row.verdict), row)
+                owner = self._models.owner(row.user)
+                correction = self._learn(Correction(row.digest, "", spam, "page", owner, row.verdict), row)
                 if move and row.mailbox and self._mailboxes.move_to(row, JUNK if spam else INBOX):
                     self._ledger.put([correction._replace(moved_from=row.folder)])
 
@@ -62,13 +63,13 @@ class Teacher:
                 model = self._models.find_for_learning(correction.user)
                 record = read_learned(model.store, correction.digest) if model is not None else None
                 if model is None or record is None or record.label != _label(model, correction):
-                    self._learn(correction, self._find(correction))
+                    self._learn(correction, self._ledger.find_corrected(correction))
 
     def undo(self, corrections: Iterable[Correction]) -> None:
         """Undo corrections. If a message was moved when it was taught, move it back."""
         for correction in corrections:
             with self._attempt():
-                row = self._find(correction)
+                row = self._ledger.find_corrected(correction)
                 self.n_changed += self._unlearn(correction, row)
                 if row is not None and correction.moved_from:
                     self._mailboxes.move_back(row, correction.moved_from)
@@ -84,10 +85,6 @@ class Teacher:
     def _note(self, problem: str) -> None:
         if problem not in self.problems:
             self.problems.append(problem)
-
-    def _find(self, correction: Correction) -> VerdictRow | None:
-        """Return the last verdict on the message of a correction."""
-        return self._ledger.find(digest=correction.digest, user=correction.user)
 
     def _learn(self, correction: Correction, row: VerdictRow | None) -> Correction:
         """Learn the message of a correction, and return the correction as it is written into the ledger."""
@@ -142,10 +139,9 @@ class Teacher:
         return ReadMessage.of_counts(unpack_tokens(packed_tokens), row.digest)
 
 
-def check_users(ledger: Ledger, corrections: Iterable[Correction], folder: Path | None) -> None:
-    """Raise SpamnbError if there are corrections of users who have models of their own, but no folder of these."""
-    users = {correction.user for correction in corrections if folder is None}
-    if any(user in users and Path(model).name == user + SUFFIX for user, model in ledger.models_of_users()):
+def check_users(corrections: Iterable[Correction], folder: Path | None) -> None:
+    """Raise SpamnbError if models of users learned corrections, but there is no folder of these models."""
+    if folder is None and any(correction.user for correction in corrections):
         raise SpamnbError("the ledger has corrections of users; --models names the folder of their models")
 
 

@@ -33,7 +33,7 @@ def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
     with Ledger.open(ledger, make=False) as open_ledger, Models(model, models, writable=True) as open_models:
         open_models.for_classifying("").check_spam()
         corrections = open_ledger.corrections(last=True)
-        check_users(open_ledger, corrections, models)
+        check_users(corrections, models)
         with Teacher(open_models, open_ledger, Batch.begin("relearn", model)) as teacher:
             teacher.relearn(corrections)
     for problem in teacher.problems:

@@ -54,7 +54,7 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
     from spamnb.user_models import Models
 
     corrections = ledger.corrections(batch=batch.batch)
-    check_users(ledger, corrections, models)
+    check_users(corrections, models)
     n_moved, n_forgotten, problems = 0, 0, list[str]()
     with OpenMailboxes(ledger) as mailboxes:
         for row in ledger.find_all(batch=batch.batch):

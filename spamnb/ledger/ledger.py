@@ -82,8 +82,10 @@ TABLES = (
 )
 _DAY = 86_400  # seconds
 # The last correction of a message counts; the earlier ones come back when it is undone.
-_LAST = "SELECT max(number) FROM corrections WHERE digest = {0}.digest AND user = {0}.user"
-_CORRECTED = f"verdicts AS v LEFT JOIN corrections AS c ON c.number = ({_LAST.format('v')})"
+_LAST = "SELECT max(number) FROM corrections WHERE digest = {0}.digest AND user"
+_IS_LAST = f"c.number = ({_LAST.format('c')} = c.user)"
+# The shared model classifies the mail of all users, so its corrections are those of each user's verdicts.
+_CORRECTED = f"verdicts AS v LEFT JOIN corrections AS c ON c.number = ({_LAST.format('v')} IN ('', v.user))"
 #: The lists of `Ledger.list_verdicts`: a condition on a verdict v and its correction c, which overrides the verdict.
 SHOWN = {
     "all": "1",
@@ -108,6 +110,7 @@ class Correction(NamedTuple):
 
     - ``label``: the class; ``spam``: whether this is the class of spam
     - ``source``: "page", "move", "command" or "client"
+    - ``user``: the user whose model learned the message, or empty for the shared model
     - ``verdict``: the verdict of the filter; if it is empty, the ledger looks it up
     - ``before``: the class that had learned the message before, or empty
     - ``batch``: an identifier that all messages of one request share
@@ -128,10 +131,10 @@ class Correction(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """A message that a client let the model forget. Its corrections are deleted, for one user or (None) for all."""
+    """A message that a client let the model of a user forget, or the shared model (""). Its corrections are deleted."""
 
     digest: bytes
-    user: str | None
+    user: str
 
 
 class Batch(NamedTuple):
@@ -250,10 +253,9 @@ class Ledger(Database):
                 if isinstance(row, Batch):
                     self.execute("INSERT OR IGNORE INTO batches (batch, command, model, at) VALUES (?, ?, ?, ?)", row)
                 elif isinstance(row, Forgotten):
-                    columns = {"digest": row.digest} if row.user is None else row._asdict()
-                    self.delete("corrections", **columns)
+                    self.delete("corrections", **row._asdict())
                 elif isinstance(row, Correction):
-                    last = None if row.verdict else self.find(digest=row.digest, user=row.user)
+                    last = None if row.verdict else self.find_corrected(row)
                     verdict = last.verdict if last else row.verdict
                     row = row._replace(user=sql_text(row.user), verdict=verdict, at=row.at or int(time.time()))
                     names, marks = ", ".join(row._fields), ", ".join("?" * len(row))
@@ -354,6 +356,10 @@ class Ledger(Database):
         """Return the last verdict with these values, such as ``digest`` and ``user``."""
         return next(iter(self.find_all(**columns)), None)
 
+    def find_corrected(self, correction: Correction) -> VerdictRow | None:
+        """Return the last verdict on the message of a correction: for its user, or for anyone by the shared model."""
+        return self.find(digest=correction.digest, **{"user": correction.user} if correction.user else {})
+
     def find_all(self, **columns: Any) -> list[VerdictRow]:
         """Return the verdicts with these values, the newest first."""
         where = " AND ".join(f"v.{name} = ?" for name in columns)
@@ -375,12 +381,6 @@ class Ledger(Database):
             rows = self.execute("SELECT DISTINCT user FROM verdicts WHERE user != '' ORDER BY user LIMIT ?", (limit,))
             return [user for (user,) in checked_rows("verdicts", rows, user=str)]
 
-    def models_of_users(self) -> set[tuple[str, str]]:
-        """Return users, each with the path of a model that classified a message of the user."""
-        with self.reading():
-            rows = self.execute("SELECT DISTINCT user, model FROM verdicts WHERE user != ''")
-            return {(user, model) for user, model in checked_rows("verdicts", rows, user=str, model=str)}
-
     def tokens(self, position: int) -> bytes:
         """Return the packed tokens of a verdict; empty if the ledger does not have them."""
         with self.reading():
@@ -390,13 +390,20 @@ class Ledger(Database):
     def corrections(self, *, last: bool = False, **columns: Any) -> list[Correction]:
         """Return the corrections with these values, such as their ``batch``, the newest first.
 
-        With ``last`` only the last correction of each message is returned.
+        With ``last`` only the last correction of each message by each model is returned.
         """
-        conditions = [f"number = ({_LAST.format('c')})" if last else "1", *(f"{name} = ?" for name in columns)]
-        clauses = f"WHERE {' AND '.join(conditions)} ORDER BY number DESC"
+        conditions = [_IS_LAST if last else "1", *(f"{name} = ?" for name in columns)]
+        return self._corrections(f"{' AND '.join(conditions)} ORDER BY number DESC", (*columns.values(),))
+
+    def correction(self, row: VerdictRow) -> Correction | None:
+        """Return the last correction of a verdict."""
+        where = "digest = ? AND user IN ('', ?) ORDER BY number DESC LIMIT 1"
+        return next(iter(self._corrections(where, (row.digest, row.user))), None)
+
+    def _corrections(self, where: str, values: tuple[Any, ...]) -> list[Correction]:
         with self.reading():
-            select = f"SELECT {', '.join(Correction._fields)} FROM corrections AS c {clauses}"  # noqa: S608 (our names)
-            rows = self.execute(select, (*columns.values(),))
+            select = f"SELECT {', '.join(Correction._fields)} FROM corrections AS c WHERE {where}"  # noqa: S608
+            rows = self.execute(select, values)
             fits: dict[str, ColumnCheck] = dict.fromkeys(Correction._fields, str)
             fits |= {"digest": is_digest, "spam": int, "at": _is_number}
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **fits)]
@@ -419,8 +426,9 @@ class Ledger(Database):
             counts = {day: sums for day, *sums in rows}
             errors = "verdict = 'spam' AND NOT spam", "verdict NOT IN ('spam', '') AND spam"
             columns = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in errors)
-            where = f"at >= ? AND ? IN ('', user) AND number = ({_LAST.format('c')})"
-            select = f"SELECT {columns} FROM corrections AS c WHERE {where}"  # noqa: S608 (our own words)
+            has_verdict = "EXISTS (SELECT 1 FROM verdicts AS v WHERE v.digest = c.digest AND v.user = ?2)"
+            of_user = f"(?2 IN ('', c.user) OR (c.user = '' AND {has_verdict}))"
+            select = f"SELECT {columns} FROM corrections AS c WHERE at >= ?1 AND {_IS_LAST} AND {of_user}"  # noqa: S608
             n_errors = self.execute(select, (since, user)).fetchone()
         names = {day: time.strftime("%Y-%m-%d", time.gmtime(day * _DAY)) for day in range(since // _DAY, today + 1)}
         return Statistics([Day(name, *counts.get(day, [0] * 4)) for day, name in names.items()], *n_errors)

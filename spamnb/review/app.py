@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from spamnb.api.teaching import Teacher
+from spamnb.api.teaching import Teacher, check_users
 from spamnb.api.words import word_of
 from spamnb.errors import SpamnbError, in_options
 from spamnb.filter import Classifier
@@ -90,8 +90,10 @@ class Review:
             batch = ledger.last_batch(command="review", model=os.path.abspath(self.models.path))
             if batch is None:
                 return []
+            corrections = ledger.corrections(last=True, batch=batch.batch)
+            check_users(corrections, self.models.folder)
             with Teacher(self.models, ledger, batch) as teacher:
-                teacher.relearn(ledger.corrections(last=True, batch=batch.batch))
+                teacher.relearn(corrections)
         return teacher.problems
 
     def _check(self, request: Request) -> None:
@@ -154,8 +156,8 @@ class Review:
     def _message(self, request: Request) -> Response:
         position = request.path_params["position"]
         with Ledger.open(self.ledger) as ledger, OpenMailboxes(ledger) as mailboxes:
-            entry = ledger.verdict(_to_position(position))
-            values = pages.message_values(ledger, entry, mailboxes.read(entry))
+            row = ledger.verdict(_to_position(position))
+            values = pages.message_values(ledger, row, mailboxes.read(row))
         values["list_query"] = pages.ListQuery.of(request.query_params)
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 
@@ -197,8 +199,9 @@ class Review:
             if batch:
                 corrections = ledger.corrections(batch=batch)
             else:
-                entry = ledger.verdict(_to_position(position))
-                corrections = ledger.corrections(last=True, digest=entry.digest, user=entry.user)
+                correction = ledger.correction(ledger.verdict(_to_position(position)))
+                corrections = [correction] if correction else []
+            check_users(corrections, self.models.folder)
             teacher.undo(corrections)
         if not (teacher.n_changed or teacher.problems):
             raise HTTPException(

@@ -73,10 +73,10 @@ class ListQuery(NamedTuple):
 DEFAULT = ListQuery()._asdict()
 
 
-class Row(NamedTuple):
+class ListedMessage(NamedTuple):
     """A message of a list, and its correction by a person, if there is one."""
 
-    entry: VerdictRow
+    verdict_row: VerdictRow
     correction: Correction | None
 
     @property
@@ -84,7 +84,7 @@ class Row(NamedTuple):
         """Return the class of the correction, or else the verdict: "spam", "good" or "unsure"."""
         if self.correction is not None:
             return "spam" if self.correction.spam else "good"
-        return LABELS.get(self.entry.verdict, "good")
+        return LABELS.get(self.verdict_row.verdict, "good")
 
     @property
     def can_undo(self) -> bool:
@@ -92,34 +92,30 @@ class Row(NamedTuple):
         return self.correction is not None and self.correction.source == "page"
 
 
-def _row(ledger: Ledger, entry: VerdictRow) -> Row:
-    return Row(entry, next(iter(ledger.corrections(digest=entry.digest, user=entry.user)), None))
-
-
 def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
     """Return the values of a list of mail. ``batch`` identifies the corrections of the last request."""
-    entries = ledger.list_verdicts(
+    verdict_rows = ledger.list_verdicts(
         query.show, query.q, user=query.user, order=query.order, limit=PER_PAGE + 1, skip=query.page * PER_PAGE
     )
     return {
         "list_query": query,
-        "rows": [_row(ledger, entry) for entry in entries[:PER_PAGE]],
-        "has_next_page": len(entries) > PER_PAGE,
+        "rows": [ListedMessage(row, ledger.correction(row)) for row in verdict_rows[:PER_PAGE]],
+        "has_next_page": len(verdict_rows) > PER_PAGE,
         "users": ledger.users(MAX_USERS),
         "corrections": ledger.corrections(batch=batch) if batch else [],
         "days": DAYS,
     }
 
 
-def message_values(ledger: Ledger, entry: VerdictRow, raw: bytes | None) -> dict[str, Any]:
+def message_values(ledger: Ledger, row: VerdictRow, raw: bytes | None) -> dict[str, Any]:
     """Return the values of the page of a message. ``raw`` is None if the mailbox no longer has the message."""
     from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse
 
     message = None if raw is None else attempt(partial(parse, raw))
-    evidence = entry.heaviest_tokens()
+    evidence = row.heaviest_tokens()
     values = {
-        "row": _row(ledger, entry),
+        "row": ListedMessage(row, ledger.correction(row)),
         "is_readable": isinstance(message, Message),
         "evidence": evidence,
         "max_weight": max((abs(weight) for _, weight in evidence), default=0) or 1,

@@ -142,11 +142,12 @@ class Workers:
             for task in tasks:
                 task.log_fields["model"] = model.store.path
         if self._ledger is not None:
+            owner = models.owner(user)
             for (request, raw, *_), is_changed in zip(tasks, changes):
                 if not request.label:
-                    self._ledger.put(Forgotten(digest(raw), models.owner(user)))
+                    self._ledger.put(Forgotten(digest(raw), owner))
                 elif is_changed:
-                    self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", user))
+                    self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", owner))
         return changes
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from commands import output_of
+from commands import output_of, run
 from mail import learned_class, message, open_teacher, without_calibration, write_ledger
 
 from spamnb.filter import Classifier
@@ -92,3 +92,35 @@ def test_what_cannot_be_taught_or_undone_is_said(model, tmp_path):
             ledger.execute("DELETE FROM verdicts")
     (problem,) = undo(tmp_path, model, batch)
     assert "the message that was taught as ham" in problem and learned_class(model, RAW) == "ham"
+
+
+@pytest.mark.parametrize("command", ["undo", "relearn"])
+def test_a_correction_of_a_users_model_is_refused_without_the_folder_of_models(model, tmp_path, command):
+    folder, own = tmp_path / "users", tmp_path / "users" / "ann.spamnb"
+    folder.mkdir()
+    write_ledger(tmp_path, model, RAW, user="ann")  # the first verdict for a user is by the shared model
+    with Ledger.open(tmp_path / "ledger") as ledger, open_teacher(model, ledger, folder) as teacher:
+        teacher.teach([0], True)
+        assert learned_class(own, RAW) == "spam"
+        refused = run(command, "-m", model, "--ledger", tmp_path / "ledger")
+        assert refused.exit_code == 1 and "--models names the folder" in refused.stderr
+        assert learned_class(own, RAW) == "spam" and learned_class(model, RAW) is None
+        assert [each.user for each in ledger.corrections()] == ["ann"]
+        if command == "relearn":
+            own.unlink()
+        output_of(command, "-m", model, "--ledger", tmp_path / "ledger", "--models", folder)
+        assert learned_class(own, RAW) == (None if command == "undo" else "spam") and learned_class(model, RAW) is None
+
+
+@pytest.mark.parametrize("command", ["undo", "relearn"])
+def test_a_correction_of_the_shared_model_needs_no_folder_though_the_mail_is_for_a_user(model, tmp_path, command):
+    write_ledger(tmp_path, model, RAW, user="ann")
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        with open_teacher(model, ledger) as teacher:
+            teacher.teach([0], False)
+        assert ledger.corrections()[0].user == "" and learned_class(model, RAW) == "ham"
+        if command == "relearn":
+            with Classifier.open(model, writable=True) as classifier:
+                classifier.forget("ham", RAW)
+        output_of(command, "-m", model, "--ledger", tmp_path / "ledger")
+    assert learned_class(model, RAW) == (None if command == "undo" else "ham")

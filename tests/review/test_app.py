@@ -13,9 +13,12 @@ from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
 from spamnb.api.words import word_of, words_of
+from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
+from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.review.app import MAX_BODY, Review
+from spamnb.user_models import Models
 
 OWN = {"sec-fetch-site": "same-origin"}
 
@@ -277,6 +280,45 @@ def test_a_lesson_goes_to_the_model_of_whom_the_message_was_for(review, tmp_path
     own = tmp_path / "users" / "bob.spamnb"
     assert learned_class(own, raw) == "ham" and send(client, "/undo", batch=batch_of(page))[0] == 200
     assert learned_class(own, raw) is None
+
+
+@pytest.mark.parametrize("has_folder", [False, True])
+def test_what_was_taught_is_listed_and_counted_for_each_user_whose_mail_the_model_classifies(
+    tmp_path, model, has_folder
+):
+    (tmp_path / "users").mkdir()
+    raw, folder = message("spam", 902), tmp_path / "users" if has_folder else None
+    for user in ("ann", "bob"):
+        write_ledger(tmp_path, model, raw, user=user)
+    client = browser(Review(tmp_path / "ledger", Models(model, folder, writable=True), "secret"))
+    (of_ann,), (of_bob,) = positions(client, "/?user=ann"), positions(client, "/?user=bob")
+    assert send(client, "/teach", one=f"good:{of_ann}")[0] == 200
+    taught = [of_ann] if has_folder else [of_bob, of_ann]
+    assert sorted(positions(client, "/?show=taught")) == sorted(taught)
+    n_errors = {}
+    for user in ("ann", "bob", "carl", ""):
+        cards = LexborHTMLParser(client.get(f"/statistics?user={user}").text).css_first(".cards").text()
+        (n_errors[user],) = re.findall(r"(\d+) good mail called spam", " ".join(cards.split()))
+    assert n_errors == {"ann": "1", "bob": "0" if has_folder else "1", "carl": "0", "": "1"}
+    for position in (of_ann, of_bob):
+        assert ("as you taught" in client.get(f"/message/{position}").text) == (position in taught)
+    assert send(client, "/undo", position=of_bob)[0] == (404 if has_folder else 200)
+    assert positions(client, "/?show=taught") == ([of_ann] if has_folder else [])
+
+
+def test_a_correction_of_a_users_model_is_not_undone_without_the_folder_of_models(review, tmp_path, model):
+    raw = message("spam", 901)
+    write_ledger(tmp_path, model, raw, user="bob")
+    assert send(browser(review), "/teach", one="good:0")[0] == 200
+    shared_only = replace(review, models=Models(model, None, writable=True))
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        batch = ledger.corrections()[0].batch
+    for fields in ({"position": "0"}, {"batch": batch}):
+        status, page = send(browser(shared_only), "/undo", **fields)
+        assert status == 409 and "--models names the folder" in page
+    with pytest.raises(SpamnbError, match="--models names the folder"):
+        shared_only.finish_last_request()
+    assert learned_class(model, raw) is None and positions(browser(review), "/?show=taught") == ["0"]
 
 
 def test_what_was_taught_twice_is_undone_at_once(review, tmp_path, model):
