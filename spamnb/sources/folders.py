@@ -162,21 +162,21 @@ def note_unseen(label: str | None, folder: str) -> Iterator[str]:
         yield f"{escape(label)} includes {unseen}; if some are spam, move them to the junk folder first"
 
 
-def find_unread_folders(
-    label: str, folder: str, sources: Iterable[tuple[str | None, str]]
-) -> tuple[str, dict[str, int]]:
-    """Return the mailbox to which a folder belongs, and the number of messages in each folder that no source reads.
-
-    ``sources`` are classes with their folders. Folders without messages are left out, and so are those that
-    `folder_entries` does not read for this class.
-    """
-    mailbox = _find_mailbox(folder)
-    read = {
+def find_read_folders(sources: Iterable[tuple[str | None, str]]) -> set[str]:
+    """Return the folders that `folder_entries` reads of ``sources``, which are classes with their folders."""
+    return {
         _maildir_of(os.path.realpath(path))
-        for source_label, source in sources
-        for path, _ in _walk(source_label, source, _ignore, False)
+        for label, folder in sources
+        for path, _ in _walk(label, folder, _ignore, False)
     }
-    numbers = {}
+
+
+def find_unread_folders(label: str, folder: str, read: Collection[str]) -> tuple[str, dict[str, int]]:
+    """Return the mailbox to which a folder belongs, and the number of messages in each folder that is not in ``read``.
+
+    Folders without messages are left out, and so are those that `folder_entries` does not read for this class.
+    """
+    mailbox, numbers = _find_mailbox(folder), {}
     for path, listing in _walk(label, mailbox, _ignore, True):
         if listing.is_maildir and os.path.realpath(path) not in read:
             parts = [os.path.join(path, part) for part in ("cur", "new")]

@@ -129,9 +129,10 @@ def source_notes(specs: Iterable[str], recursive: bool = False) -> Iterator[str]
 
 def _unread_notes(sources: Sequence[Source]) -> Iterator[str]:
     """Yield a line for each mailbox of good mail that has folders with mail which no SOURCE reads."""
-    from spamnb.sources.folders import find_unread_folders, list_names
+    from spamnb.sources.folders import find_read_folders, find_unread_folders, list_names
     from spamnb.sources.mailbox import decode_name, folder_role
 
+    read = find_read_folders((each.label, each.path) for each in sources if os.path.isdir(each.path))
     classes_by_mailbox: dict[str, tuple[Source, set[str], dict[str, int]]] = {}
     for source in sources:
         if source.is_junk() or folder_role(source.label or "") == "junk":
@@ -143,8 +144,7 @@ def _unread_notes(sources: Sequence[Source]) -> Iterator[str]:
             urls = [parse_url(other.path) for other in sources if is_account(other.path)]
             mailbox, numbers = count_unread_folders(str(source.label), parse_url(source.path), urls)
         elif os.path.isdir(source.path):
-            folders = [(other.label, other.path) for other in sources if os.path.isdir(other.path)]
-            mailbox, numbers = find_unread_folders(str(source.label), source.path, folders)
+            mailbox, numbers = find_unread_folders(str(source.label), source.path, read)
         else:
             continue
         classes_by_mailbox.setdefault(mailbox, (source, set(), numbers))[1].add(str(source.label))
