@@ -81,10 +81,9 @@ def _make_parent(model: Path) -> None:
     try:
         model.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        from spamnb.store.snapshot import describe_failure
+        from spamnb.store.snapshot import cannot_be_written
 
-        problem = f"cannot be written ({describe_failure(error)}); --model names another place"
-        raise SpamnbError(f"{escape(str(model))}: {problem}") from None
+        raise cannot_be_written(model, error) from None
 
 
 _model = partial(

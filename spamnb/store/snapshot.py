@@ -152,11 +152,7 @@ def atomic_replace(
             fresh.unlink(missing_ok=True)
             store = Store.create(fresh, meta)
         except (OSError, SpamnbError) as error:
-            raise ArgumentError(
-                "{at}: cannot be written ({why}); {option.model} names another place",
-                at=target,
-                why=describe_failure(error),
-            ) from None
+            raise cannot_be_written(target, error) from None
         store.path = str(target)  # in error messages
         with store:
             # Nobody else sees this file before it is complete, so it needs no journal and no syncs until then.
@@ -187,6 +183,12 @@ def _remove_unfinished(target: Path) -> None:
             with contextlib.suppress(OSError):  # another process removed it, or it is another user's
                 if time.time() - path.lstat().st_mtime > STALE_SECONDS:
                     path.unlink()
+
+
+def cannot_be_written(path: Path, error: Exception) -> ArgumentError:
+    """Return the error that a model file could not be made."""
+    template = "{at}: cannot be written ({why}); {option.model} names another place"
+    return ArgumentError(template, at=path, why=describe_failure(error))
 
 
 def describe_failure(error: Exception) -> str:
