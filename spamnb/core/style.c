@@ -33,7 +33,6 @@ struct effect {
 };
 
 static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET};
-static const struct effect MOVED_BOX = {.color = UNSET, .background = UNSET, .flags = MOVES};
 
 /* The kinds of selectors. */
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
@@ -46,7 +45,6 @@ struct rule {
     enum key_kind kind;
     span key, tag, part;
     uint64_t hash, tag_hash, ancestors; /* hash: of kind and key; tag_hash: of tag */
-    bool is_generated; /* the rule is for a box before or after the content of the element, which may cover text */
     const struct effect *effect;
 };
 
@@ -303,36 +301,31 @@ static const struct property {
     double least, most;
     uint32_t flags;
     unsigned blur; /* of has_odd_length */
-    double near; /* a longer length OVERFLOWS */
-    const char *hides; /* the value that hides the box */
 } PROPERTIES[] = {
     [P_COLOR] = {"color"}, [P_BACKGROUND] = {"background background-color"}, [P_PICTURE] = {"background-image"},
     [P_SIZE] = {"font-size"}, [P_FONT] = {"font"}, [P_LINE] = {"line-height"},
     [P_TEXT] = {"quotes list-style list-style-type"}, [P_CONTENT] = {"content"},
     {"display", "block inline inline-block table inline-table table-cell table-row table-row-group table-caption list-item "
-                "flex inline-flex inherit initial", .flags = MAY_HIDE, .hides = "none"},
-    {"visibility", "visible inherit initial unset", .flags = MAY_HIDE, .hides = "hidden"},
+                "flex inline-flex inherit initial", .flags = MAY_HIDE},
     {"overflow overflow-x overflow-y", "visible inherit initial", .flags = CLIPS},
     {"height max-height", "auto 100% none inherit initial", .flags = OVERFLOWS},
     {"width max-width", "", 150, 2000, OVERFLOWS},
     {"min-width", "", 0, 2000, OVERFLOWS},
     {"white-space", "normal pre-wrap pre-line inherit initial", .flags = OVERFLOWS},
-    {"flex flex-basis flex-grow flex-shrink table-layout", "none auto inherit initial", .flags = OVERFLOWS},
+    {"flex flex-basis flex-grow flex-shrink", "none auto inherit initial", .flags = OVERFLOWS},
     {"float", "none left inherit initial", .flags = CLIPS}, /* what is wider than the window begins left of it */
-    {"direction", "ltr inherit initial", .flags = CLIPS},
-    {"justify-content", "left start flex-start normal stretch inherit initial", .flags = CLIPS},
     {"z-index", "auto inherit initial", 0, 1e9, MAY_HIDE},
     {"gap", "normal inherit initial", 0, 100, MAY_HIDE},
     {"letter-spacing", "normal inherit initial", -1, 20, MAY_HIDE},
     {"background-clip", "border-box padding-box inherit initial", .flags = MAY_HIDE},
-    {"all", "", .flags = MAY_HIDE | SHOWS},
+    {"all", "", .flags = MAY_HIDE},
     {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
      .flags = MOVES},
     {"top right bottom left inset margin-inline margin-block margin-inline-start margin-inline-end margin-block-start "
      "margin-block-end", "", -4, 4, MOVES},
     {"padding padding-top padding-bottom padding-left padding-right margin margin-top margin-bottom margin-left "
-     "margin-right", "", -12, 700, MOVES, .near = 100},
-    {"text-indent word-spacing vertical-align", "", -4, 700, MAY_HIDE, .near = 100},
+     "margin-right", "", -12, 700, MOVES},
+    {"text-indent word-spacing vertical-align", "", -4, 700, MAY_HIDE},
     {"border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
      "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
     {"outline outline-width text-decoration text-decoration-thickness", "", 0, 3, MOVES},
@@ -341,8 +334,8 @@ static const struct property {
     {"font-family font-weight font-style font-variant font-stretch src unicode-range font-display panose-1 text-align "
         "text-align-last text-transform text-rendering text-justify text-shadow text-decoration-line "
         "text-decoration-color text-decoration-style text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
-        "text-underline text-overflow min-height clear cursor "
-        "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break caption-side empty-cells "
+        "text-underline text-overflow min-height clear cursor direction "
+        "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break table-layout caption-side empty-cells "
         "border-color border-top-color border-bottom-color border-left-color border-right-color border-style "
         "border-top-style border-bottom-style border-left-style border-right-style border-collapse border-spacing "
         "border-radius border-top-left-radius border-top-right-radius border-bottom-left-radius "
@@ -350,7 +343,7 @@ static const struct property {
         "background-repeat background-position background-position-x background-position-y background-size "
         "background-attachment background-origin box-sizing "
         "list-style-position list-style-image page-break-before page-break-after page-break-inside orphans widows "
-        "align-items align-self align-content justify-items justify-self flex-wrap "
+        "align-items align-self align-content justify-content justify-items justify-self flex-wrap "
         "order tab-size tab-interval transition transition-duration will-change "
         "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
         "-moz-osx-font-smoothing -webkit-tap-highlight-color font-feature-settings font-variant-ligatures font-kerning", ""},
@@ -446,10 +439,6 @@ static void add_declaration(struct effect *effect, int number, span value) {
         bool is_harmless = is_one_of(value, property->harmless) ||
                            (has_bounds && !has_odd_length(value, property->least, property->most, property->blur));
         effect->flags |= is_harmless ? 0 : property->flags;
-        if (property->hides)
-            effect->flags |= is_one_of(value, property->hides) ? HIDES : SHOWS;
-        if (property->near > 0 && has_odd_length(value, -property->near, property->near, 0))
-            effect->flags |= OVERFLOWS;
     }
     }
 }
@@ -533,10 +522,9 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule) {
             rule->tag = kind == OF_TAG ? name : rule->tag;
             rule->kind = kind > rule->kind ? kind : rule->kind;
             rule->key = kind >= rule->kind ? name : rule->key;
-        } else if (c == ':') {
-            rule->is_generated = rule->is_generated || is_one_of(name, "before after");
-            matches = matches && !is_one_of(name, "hover active focus visited selection");
-        } else if (c == '(' || c == '[') {
+        } else if (c == ':')
+            matches = matches && !is_one_of(name, "hover active focus visited before after selection");
+        else if (c == '(' || c == '[') {
             uint8_t closer = c == '(' ? ')' : ']';
             rule->part = c == '[' && !rule->part.at ? part_of_attribute(span_between(name.at, text.end)) : rule->part;
             text.at = find_outside(span_between(name.at, text.end), closer, closer);
@@ -575,7 +563,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body) {
         bool matches = read_selector(sheet, strip(span_between(selectors.at, end)), &rule);
         is_last = end == selectors.end;
         selectors = skip_bytes(span_between(end, selectors.end), 1);
-        if (!matches || (rule.is_generated && !(effect.flags & MOVES)))
+        if (!matches)
             continue;
         if (!copy) {
             copy = arena_allocate(sheet->arena, 1, sizeof *copy);
@@ -585,7 +573,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body) {
         *new_rule = rule;
         new_rule->hash = hash_of_key(rule.kind, rule.key);
         new_rule->tag_hash = hash_any_case(SECRET, rule.tag);
-        new_rule->effect = rule.is_generated ? &MOVED_BOX : copy;
+        new_rule->effect = copy;
         struct rule **bucket = bucket_of(sheet, new_rule->hash);
         new_rule->next = *bucket;
         *bucket = new_rule;
@@ -732,12 +720,8 @@ static void apply_tag(struct sheet *sheet, struct style *style, const struct sty
         sheet->link = read_attribute_color(sheet->arena, attributes->values[A_LINK]);
     if (has(attributes, A_BGCOLOR) && (tag == TAG_BODY || tag == TAG_COL || (kind >= TABLE && kind <= CELL)))
         background = read_attribute_color(sheet->arena, attributes->values[A_BGCOLOR]);
-    if (has_inner_url(value_of_attribute(attributes, A_BACKGROUND)))
+    if (starts_with_any_case(strip(value_of_attribute(attributes, A_BACKGROUND)), LITERAL("data:")))
         background = UNKNOWN;
-    if (flags & NO_WRAP || has(attributes, A_NOWRAP))
-        style->flags |= OVERFLOWS;
-    if (has(attributes, A_DIR) && !is_same_any_case(attributes->values[A_DIR], LITERAL("ltr")))
-        style->flags |= CLIPS;
     set_colors(style, parent, color, background, true);
 }
 
@@ -769,6 +753,7 @@ static uint64_t keys_of(struct sheet *sheet, const struct attributes *attributes
 static struct style make_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *parent;
+    style.flags &= ~(uint32_t)(CLIPS | OVERFLOWS);
     style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
     const struct effect *own = read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
@@ -781,11 +766,9 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
         apply_all_rules(sheet, &style, parent, name, attributes);
     if (style.n_pairs != n_pairs) /* again, because the colors of a rule may join another's */
         apply_all_rules(sheet, &style, parent, name, attributes);
-    bool is_hidden = own->flags & HIDES && !(style.flags & SHOWS); /* what a sheet hides may be shown */
-    style.flags &= ~(uint32_t)(HIDES | SHOWS);
-    sheet->is_lost = sheet->is_lost || (style.flags & MOVES && !is_hidden); /* the box may cover other text, or move it */
-    style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || (style.flags & CLIPS && style.flags & OVERFLOWS) ||
-                        !(style.size >= MIN_LETTER) || !(style.lines >= MIN_LINES);
+    style.flags |= style.flags & CLIPS && style.flags & OVERFLOWS ? MAY_HIDE : 0;
+    sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
+    style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || !(style.size >= MIN_LETTER) || !(style.lines >= MIN_LINES);
     for (size_t i = 0; i < style.n_pairs; i++)
         style.is_doubtful = style.is_doubtful || is_near(style.pairs[i]);
     return style;

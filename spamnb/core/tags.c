@@ -26,13 +26,11 @@ static const struct {
     {"font", FORMATTING, NORMAL, IS_INLINE},
     {"link col", VOID, NORMAL, 0},
     {"colgroup", TABLE_SECTION, NORMAL, 0},
-    {"article aside blockquote center dl fieldset footer form header main nav ol section summary "
-     "ul dir figcaption figure hgroup menu search", BLOCK, NORMAL, ENDS_WORD},
+    {"article aside blockquote center dl fieldset footer form header main nav ol pre section summary "
+     "ul dir figcaption figure hgroup listing menu search", BLOCK, NORMAL, ENDS_WORD},
     {"details", BLOCK, NORMAL, ENDS_WORD | IS_DOUBTFUL},
-    {"pre listing", BLOCK, NORMAL, ENDS_WORD | HAS_STYLE | NO_WRAP},
     {"h1 h2 h3 h4 h5 h6", HEADING, NORMAL, ENDS_WORD},
-    {"nobr", FORMATTING, NORMAL, IS_INLINE | HAS_STYLE | NO_WRAP},
-    {"b big code em i s strike strong tt u", FORMATTING, NORMAL, IS_INLINE},
+    {"b big code em i nobr s strike strong tt u", FORMATTING, NORMAL, IS_INLINE},
     {"abbr acronym cite del dfn ins kbd label q samp span var blink ilayer layer map picture bdi data time ruby rb "
      "output slot", ORDINARY, NORMAL, IS_INLINE},
     {"noscript xml rp rt rtc datalist bdo", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
@@ -61,8 +59,8 @@ struct tag TAGS[N_TAGS];
 size_t TAG_COUNT;
 
 /* The names of all attributes, in the order of enum attribute. */
-static const char ATTRIBUTES[] = "class id style color bgcolor text link hidden popover background nowrap dir href src action "
-                                 "formaction ping poster lowsrc dynsrc xlink:href content name http-equiv type media srcdoc "
+static const char ATTRIBUTES[] = "class id style color bgcolor text link hidden popover background href src action formaction ping "
+                                 "poster lowsrc dynsrc xlink:href content name http-equiv type media srcdoc "
                                  "alt placeholder label value";
 
 static struct name_table tag_table, attribute_table;

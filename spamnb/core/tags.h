@@ -36,7 +36,6 @@ enum {
     IS_DOUBTFUL = 1 << 4, /* only some browsers show the text in the element, or only after a click */
     MAY_END_WORD = 1 << 5, /* a word ends at the tag, unless its element takes up no space */
     HAS_STYLE = 1 << 6, /* browsers give the element a style that matters here */
-    NO_WRAP = 1 << 7, /* lines of text in the element are not broken */
 };
 
 struct tag {
@@ -63,7 +62,7 @@ unsigned tag_of(span name);
 
 /* The attributes that are read. Style depends on the attributes before N_STYLE_ATTRIBUTES. */
 enum attribute {
-    A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_LINK, A_HIDDEN, A_POPOVER, A_BACKGROUND, A_NOWRAP, A_DIR, A_HREF,
+    A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_LINK, A_HIDDEN, A_POPOVER, A_BACKGROUND, A_HREF,
     N_STYLE_ATTRIBUTES, A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
     A_CONTENT, A_NAME, A_HTTP_EQUIV, A_TYPE, A_MEDIA, A_SRCDOC, A_ALT, A_PLACEHOLDER, A_LABEL, A_VALUE, N_ATTRIBUTES,
     URL_ATTRIBUTES = 1 << A_HREF | 1 << A_SRC | 1 << A_ACTION | 1 << A_FORMACTION | 1 << A_PING | 1 << A_BACKGROUND |

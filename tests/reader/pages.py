@@ -27,21 +27,20 @@ VALUES = {
     "background-clip": ["text"],
     "background-image": ["linear-gradient(black,black)", "none", "url(x.png)"], "border-left": ["900px solid white"],
     "contain": ["strict"], "text-shadow": ["none"], "float": ["left", "right"], "flex": ["0 0 0", "1"],
-    "direction": ["rtl"], "justify-content": ["flex-end"], "table-layout": ["fixed"], "content": ["url(x.png)", "''"],
+    "content": ["url(x.png)", "''"],
     "border-image": ["linear-gradient(#fff,#fff) 1 fill"], "d\\69splay": ["none"], "z-index": ["-1"],
 }  # fmt: skip
 ELEMENTS = (
     "div p span b i font a table td center section details dialog svg select option template noscript small sub "
-    "big h1 ul li xyz o:p hr col colgroup iframe input img button textarea object marquee q em rp datalist "
+    "big h1 ul li xyz o:p hr col colgroup iframe input button textarea object marquee q em rp datalist "
     "progress math blockquote nobr pre mark address"
 ).split()
 MARKS = (
     "hidden popover color=white color=#000 bgcolor=white bgcolor=black background=x.png width=0 height=0 class=a "
-    "class='a_b' id=i text=white href=# size=1 open inert dir=rtl nowrap"
+    "class='a_b' id=i text=white href=# size=1 open inert"
 ).replace("a_b", "a b").split(" ")  # fmt: skip
 SELECTORS = (
-    ".a p div .b #i * span td .a.b [class] [class=a] [class~='b'] p.a :not(.z) .a:hover font body b,.a a html p::after "
-    "hr"
+    ".a p div .b #i * span td .a.b [class] [class=a] [class~='b'] p.a :not(.z) .a:hover font body b,.a a html hr"
 ).split()
 
 
