@@ -26,17 +26,15 @@ INDEX_SUFFIX = ".msf"  # Thunderbird's index of a mailbox, a file beside it
 _CHUNK_BYTES = 1 << 20  # bytes that are read at once
 _LOOKAHEAD = 2048  # bytes that are examined after a possible separator: its line, and the name of the first field
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
-_DATE = re.compile(  # with a year, which "From Jan 5, 10:30 on" lacks
-    rb"[ ,](?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:"
-    rb" +\d{1,2} +\d?\d:\d\d[:.\d]*(?: +[A-Z]{1,5}(?:[+-][\d:]+)?| +[+-]\d{4})* +\d{2,4}\b| +\d{4} +\d?\d:\d\d)"
-    rb"|\d{4}-\d\d-\d\d.\d\d:\d\d"
+_DATE_BYTES = 200  # bytes at the end of a separator's line in which its date is
+# A month, a year and a time in any order, after which only zones and numbers follow, as in mutt: text goes on in words.
+_DATE = re.compile(
+    rb"(?i)(?=.*[ ,-](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ ,-])"
+    rb"(?=.*[ ,-](?:19|20)\d\d\b|.*:\d\d.* \d\d\b)"
+    rb".* \d?\d:\d\d[:.\d]*(?:[ap]m)?(?: (?-i:[^a-z]*)(?:remote from .*)?)?\s*$"
+    rb"|.*\d{4}[-/]\d\d[-/]\d\d.\d\d:\d\d"
 )
-# Text such as "Note: ..." is no field: a field of mail has a name of two words, or one of these.
-_FIELD = re.compile(
-    rb"(?i)>From |(?:\w+-[\w-]+|from|to|cc|bcc|subject|date|received|sender|status|path|newsgroups|references"
-    rb"|organi[sz]ation|importance|priority|precedence|lines|xref|comments|keywords|approved|archive|control|distribution"
-    rb"|expires|summary|supersedes)[ \t]*:"
-)
+_FIELD = re.compile(rb">From |[A-Za-z][!-9;-~]*[ \t]*:(?!/)")  # as in RFC 5322, but no URL
 # Thunderbird writes its fields above the message's own. Later fields of these names may be forgeries, and are not read.
 _STATUS = re.compile(
     rb"From [^\n]*+\n(?:X-(?:Account-Key|UIDL):[^\n]*+\n)*+X-Mozilla-Status:[ \t]*([0-9A-Fa-f]{1,8})\s"
@@ -169,7 +167,7 @@ def _examine(buffer: bytearray, position: int) -> tuple[bool, bool]:
     """
     follows_blank = buffer[position - 1 : position] == b"\n" or buffer[position - 2 : position] == b"\n\r"
     line, _, next_line = buffer[position + 1 : position + _LOOKAHEAD].partition(b"\n")
-    n_signs = sum(map(bool, (follows_blank, _DATE.search(line), _FIELD.match(next_line))))
+    n_signs = sum(map(bool, (follows_blank, _DATE.match(line[-_DATE_BYTES:]), _FIELD.match(next_line))))
     return follows_blank, n_signs >= 2
 
 

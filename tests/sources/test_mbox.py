@@ -100,17 +100,22 @@ def test_messages_of_mailboxes_that_other_programs_wrote(name: str) -> None:
 
 MUTT_DATES = [  # those that mutt knows
     "Mon Jan  1 00:00:00 2001", "Mon Jan  1 00:00 2001", "Mon Jan  1 00:00:00 EST 01", "Mon Jan  1 0:00:00 2001 +0100",
+    "Mon Jan  1 00:00:00 MET DST 1995", "Mon Jan  1 00:00:00 2001 remote from b", "Mon Jan 01 12:00:00AM 2001",
+    "Mon January 1 00:00:00 GMT+0100 2001", "Mon Jan  1 00:00:00 -05:00 2001", "Mon Jan  1 00:00:00.12 2001",
 ]  # fmt: skip
 DATES = [
-    *MUTT_DATES, "2001-01-01 00:00:00", "Mon, 1 Jan 2001 00:00:00 +0000", "Mon Jan  1 00:00:00 2001 remote from b",
+    *MUTT_DATES, "2001-01-01 00:00:00", "Mon, 1 Jan 2001 00:00:00 +0000", "Jan 1, 2001 00:00:00", "1 Jan 00:00:00 2001",
+    "Mon Jan  1 00:00:00 -0500 (EST) 2001", "2001/01/01 00:00", "1-Jan-2001 00:00", "Monday, January 1, 2001 12:00 PM",
 ]  # fmt: skip
 FIELDS = [
     "Subject: x", "X-Mozilla-Status: 0001", ">From b 1:00", "Received: a\n\tb", "subject : x", "Message-ID:\n <a@b>",
+    "Originator: a", "Replied:b", "X.400-Id: c",
 ]  # fmt: skip
 PROSE = [
-    "From now on 10:00 we meet in 2001", "From 8:30 to 9:45 on 12.12.2001\nTel: 1234", "From here\nyou: go",
-    "From your friends at 10:00 in 2001\nNote: x", "From a@b.org at 10:00 in 2001", ">From b Mon Jan  1 0:00 2001",
+    "From now on 10:00 we meet in 2001", "From 8:30 to 9:45 on 12.12.2001\n1234: Tel", "From here\nyou go: x",
+    "From your friends at 10:00 in 2001\nhttp://x", "From a@b.org at 10:00 in 2001", ">From b Mon Jan  1 0:00 2001",
     "From Tue, Jan 5 at 10:30 the office is closed", "From 1 Jan 12:30 on", "From now on, decade 3 12:00",
+    "From Jan 5 2024 at 10:30 on", "From 10:00 on 5 Jan 2001 the shop", "From Jan 2001 we meet at 10:30 in May\n1989:",
 ]  # fmt: skip
 
 
