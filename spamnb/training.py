@@ -35,7 +35,7 @@ class NewestResult(NamedTuple):
     since: int = 0  # time of arrival of the first of these messages, in seconds since 1970
     labels: np.ndarray = np.zeros(0, np.int64)  # (n,) true class numbers
     verdicts: Sequence[str] = ()
-    why_missing: str = ""  # if there are none, as the end of a sentence
+    missing_because: str = ""  # if there are none, as the end of a sentence
 
 
 class LeaveOneOutResult(NamedTuple):
@@ -146,7 +146,7 @@ def _decide_newest(fitted: Fit, settings: Settings, model: Model) -> NewestResul
     order = np.argsort(rows.positions[newest.rows])
     numbers = newest.rows[order]
     decisions = decide(settings, model, newest.left_out.take(order), ~has_unread_parts(rows.truncations[numbers]))
-    return NewestResult(newest.since, rows.labels[numbers], decisions.verdicts, newest.why_missing)
+    return NewestResult(newest.since, rows.labels[numbers], decisions.verdicts, newest.missing_because)
 
 
 def _decide_new_senders(fitted: Fit, settings: Settings, model: Model) -> NewSenders:

@@ -14,6 +14,7 @@ from typing import Self
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
+from spamnb.store.records import read_learned
 from spamnb.store.snapshot import create_empty
 from spamnb.store.store import Store
 
@@ -63,6 +64,21 @@ class Models:
     def owner(self, user: str) -> str:
         """Return the user whose model learns for *user*: *user*, or "" for the shared model if there is no folder."""
         return "" if self.folder is None else user
+
+    def user_of(self, path: Path) -> str:
+        """Return the user whose model is the file at *path* of the folder; "" for any other file."""
+        is_users = self.folder is not None and path.parent == Path(os.path.abspath(self.folder))
+        return path.name.removesuffix(SUFFIX) if is_users else ""
+
+    def find_with_lesson(self, user: str, digest: bytes) -> Classifier | None:
+        """Return the model of a lesson of *user*; None if the user has no model yet.
+
+        Without a folder this is the shared model if it has learned the message. Otherwise raise SpamnbError, because
+        the lesson is of a model in a folder that was not named.
+        """
+        if user and self.folder is None and read_learned(self._shared.store, digest) is None:
+            raise SpamnbError("the lesson is of a user's model; --models names the folder of these models")
+        return self.find_for_learning(user)
 
     def has_model(self, user: str) -> bool:
         """Return whether *user* has a model."""

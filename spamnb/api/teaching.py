@@ -52,7 +52,7 @@ class Teacher:
             with self._attempt():
                 row = self._ledger.verdict(position)
                 owner = self._models.owner(row.user)
-                correction = self._learn(Correction(row.digest, "", spam, "page", owner, row.verdict), row)
+                correction = self._learn(Correction(row.digest, "", spam, "page", owner), row)
                 if move and row.mailbox and self._mailboxes.move_to(row, JUNK if spam else INBOX):
                     self._ledger.put([correction._replace(moved_from=row.folder)])
 
@@ -60,16 +60,19 @@ class Teacher:
         """Learn the messages of corrections that their models have not learned; corrections are the newest first."""
         for correction in reversed(corrections):
             with self._attempt():
-                model = self._models.find_for_learning(correction.user)
+                row, batch = self._ledger.verdict_of(correction), self._ledger.last_batch(batch=correction.batch)
+                if not correction.user and batch is not None:  # 'learn --model' may have named a user's model
+                    correction = correction._replace(user=self._models.user_of(Path(batch.model)))
+                model = self._models.find_with_lesson(correction.user, correction.digest)
                 record = read_learned(model.store, correction.digest) if model is not None else None
                 if model is None or record is None or record.label != _label(model, correction):
-                    self._learn(correction, self._ledger.find_corrected(correction))
+                    self._learn(correction, row)
 
     def undo(self, corrections: Iterable[Correction]) -> None:
         """Undo corrections. If a message was moved when it was taught, move it back."""
         for correction in corrections:
             with self._attempt():
-                row = self._ledger.find_corrected(correction)
+                row = self._ledger.verdict_of(correction)
                 self.n_changed += self._unlearn(correction, row)
                 if row is not None and correction.moved_from:
                     self._mailboxes.move_back(row, correction.moved_from)
@@ -106,9 +109,9 @@ class Teacher:
 
         Raise SpamnbError if there is neither the message nor its tokens, or if the model cannot forget.
         """
-        is_changed = True
-        if correction.before != correction.label:  # equal if the model already had the message in this class
-            model = self._models.for_learning(correction.user)
+        model = self._models.find_with_lesson(correction.user, correction.digest)
+        is_changed = correction.before == correction.label  # the model already had the message in this class
+        if model is not None and not is_changed:
             message = self._read(model, correction, row)
             is_changed = model.forget(correction.label, message)
             if is_changed and correction.before:
@@ -137,12 +140,6 @@ class Teacher:
         if problem:
             raise SpamnbError(f"the message is no longer in its folder, and {problem}; to teach it, use 'spamnb learn'")
         return ReadMessage.of_counts(unpack_tokens(packed_tokens), row.digest)
-
-
-def check_users(corrections: Iterable[Correction], folder: Path | None) -> None:
-    """Raise SpamnbError if models of users learned corrections, but there is no folder of these models."""
-    if folder is None and any(correction.user for correction in corrections):
-        raise SpamnbError("the ledger has corrections of users; --models names the folder of their models")
 
 
 def _label(model: Classifier, correction: Correction) -> str:

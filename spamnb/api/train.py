@@ -115,10 +115,13 @@ class TrainingReport(Report):
         dict
             Numbers of messages and tokens, ``confusion`` {class: {verdict: messages}} of the left-out messages, and the
             shares of wrong and unsure verdicts in percent. ``new_senders`` are the shares of good mail lost and unsure
-            if the model has never seen its sender's domain or its mailing list; None if this cannot be measured.
+            if the model has never seen its sender's domain or its mailing list. Without such mail they are None, and
+            its number of ``messages`` is 0.
             ``by_starter`` {class: {verdict: messages}} are the verdicts of the starter alone; None for a model of its
             own.
         """
+        from spamnb.evaluation.figures import to_json
+
         left_out, confusion = self.left_out, self._confusion
         names = left_out.classes if len(left_out.labels) else ()
         messages, unsure = int(confusion.sum()), int(confusion[:, -1].sum())
@@ -134,7 +137,7 @@ class TrainingReport(Report):
             "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, confusion.tolist())},
             "wrong": 100 * wrong / messages if messages else None,
             "unsure": 100 * unsure / messages if messages else None,
-            "new_senders": left_out.new_senders._asdict() if left_out.new_senders.messages else None,
+            "new_senders": to_json(left_out.new_senders),
             "by_starter": self.by_starter and self.by_starter.verdicts,
         }
 
@@ -202,9 +205,9 @@ class TrainingReport(Report):
 
     def _format_newest(self) -> list[str]:
         newest = self.left_out.newest
-        if newest.why_missing:
+        if newest.missing_because:
             return [
-                f"Future mail will have more errors. They are not estimated, because {newest.why_missing}.",
+                f"Future mail will have more errors. They are not estimated, because {newest.missing_because}.",
                 f"  To estimate them all the same: {self._evaluate_command('--split', '0.8', '--by-date')}",
             ]
         since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")

@@ -6,7 +6,7 @@ import errno
 import importlib
 import signal
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,13 +53,13 @@ class Commands(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _print_errors(), _print_warnings(), _interrupt_on_ctrl_c(ctx.obj):
+        with _print_errors(), show_warnings(), _interrupt_on_ctrl_c(ctx.obj):
             return super().invoke(ctx)
 
 
 @contextmanager
-def _print_warnings() -> Iterator[None]:
-    """Print a ``SpamnbWarning`` of the context as one line."""
+def show_warnings(show_line: Callable[[str], None] | None = None) -> Iterator[None]:
+    """Call ``show_line`` with each ``SpamnbWarning`` of the context. Without it, the warning is printed as one line."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
@@ -67,7 +67,7 @@ def _print_warnings() -> Iterator[None]:
         if issubclass(category, SpamnbWarning):
             from spamnb.cli.options import tell
 
-            tell(str(message))
+            (show_line or tell)(str(message))
         else:
             show_others(message, category, filename, lineno, file, line)
 

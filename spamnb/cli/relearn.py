@@ -25,7 +25,7 @@ def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
     Example:
       spamnb relearn
     """
-    from spamnb.api.teaching import Teacher, check_users
+    from spamnb.api.teaching import Teacher
     from spamnb.ledger.ledger import Batch, Ledger
     from spamnb.shown_text import pluralize
     from spamnb.user_models import Models
@@ -33,9 +33,10 @@ def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
     with Ledger.open(ledger, make=False) as open_ledger, Models(model, models, writable=True) as open_models:
         open_models.for_classifying("").check_spam()
         corrections = open_ledger.corrections(last=True)
-        check_users(corrections, models)
         with Teacher(open_models, open_ledger, Batch.begin("relearn", model)) as teacher:
             teacher.relearn(corrections)
     for problem in teacher.problems:
         tell(problem)
     click.echo(f"learned {teacher.n_changed:,} of {pluralize(len(corrections), 'correction')}")
+    if teacher.problems:
+        raise SystemExit(1)

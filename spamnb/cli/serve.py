@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-import warnings
 from functools import partial
 from pathlib import Path
 
 import click
 
+from spamnb.cli import show_warnings
 from spamnb.cli.options import (
     begin_with_starter,
     is_on_command_line,
@@ -48,7 +48,9 @@ def parse_octal(_context: click.Context, _parameter: click.Parameter, text: str)
 @model_option
 @starter_option
 @ledger_option
+@click.pass_context
 def serve_command(
+    context: click.Context,
     model: Path,
     no_starter: bool,
     host: str,
@@ -96,7 +98,7 @@ def serve_command(
     os.close(descriptor)
     load_people()  # raises SpamnbError for a wrong configuration file, with which each message would fail
     begin_with_starter(model, no_starter)
-    warnings.showwarning = lambda message, *_: service.log(event="model", warning=str(message))
+    context.with_resource(show_warnings(lambda line: service.log(event="model", warning=line)))
     writer = LedgerWriter(ledger, lambda line: service.log(event="ledger", error=line)) if ledger else None
     threads = Workers(partial(Models, model, models), cores() if workers is None else workers, allow_tell, writer)
     conversations = Conversations(threads, service.log, Limits(message_bytes=max_size))

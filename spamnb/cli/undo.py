@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ def undo_command(model: Path, ledger: Path, models: Path | None) -> None:
 
 def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
     """Move mail back, forget what was learned, and print both numbers. Exit with status 1 if something failed."""
-    from spamnb.api.teaching import Teacher, check_users
+    from spamnb.api.teaching import Teacher
     from spamnb.errors import SpamnbError, in_options
     from spamnb.ledger.verdicts import INBOX
     from spamnb.mailbox.places import OpenMailboxes
@@ -54,9 +55,15 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
     from spamnb.user_models import Models
 
     corrections = ledger.corrections(batch=batch.batch)
-    check_users(corrections, models)
     n_moved, n_forgotten, problems = 0, 0, list[str]()
-    with OpenMailboxes(ledger) as mailboxes:
+    with ExitStack() as stack:
+        mailboxes = stack.enter_context(OpenMailboxes(ledger))
+        teacher = None
+        if corrections:
+            open_models = stack.enter_context(Models(Path(batch.model), models, writable=True))
+            for each in corrections:  # raises SpamnbError if --models is missing, before mail is moved
+                open_models.find_with_lesson(each.user, each.digest)
+            teacher = stack.enter_context(Teacher(open_models, ledger, batch))
         for row in ledger.find_all(batch=batch.batch):
             try:
                 n_moved += bool(row.mailbox) and mailboxes.move_to(row, INBOX)
@@ -64,11 +71,9 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
                 raise
             except SpamnbError as error:
                 problems.append(in_options(error))
-    if corrections:
-        path = Path(batch.model)
-        with Models(path, models, writable=True) as open_models, Teacher(open_models, ledger, batch) as teacher:
+        if teacher is not None:
             teacher.undo(corrections)
-        n_forgotten, problems = teacher.n_changed, [*problems, *teacher.problems]
+            n_forgotten, problems = teacher.n_changed, [*problems, *teacher.problems]
     ledger.delete("batches", batch=batch.batch)
     for problem in problems:
         tell(problem)

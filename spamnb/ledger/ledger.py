@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spamnb.reader.read_message import ReadMessage
 
 APPLICATION_ID = 0x736E626C  # "snbl"
-VERSION = 2
+VERSION = 3
 DAYS = 60  # days after which verdicts are deleted, because people look for a message for some weeks
 YEAR = 365  # days after which corrections, and digests of mail that was classified, are deleted
 MAX_BYTES = 256_000_000  # bytes of verdicts, some 70,000 messages: docs/experiments.md#the-ledger
@@ -62,7 +62,7 @@ TABLES = (
     # A table of its own, because lists of messages need no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
-    " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
+    " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, source TEXT NOT NULL,"
     " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
     " UNIQUE (digest, user, batch))",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
@@ -111,7 +111,6 @@ class Correction(NamedTuple):
     - ``label``: the class; ``spam``: whether this is the class of spam
     - ``source``: "page", "move", "command" or "client"
     - ``user``: the user whose model learned the message, or empty for the shared model
-    - ``verdict``: the verdict of the filter; if it is empty, the ledger looks it up
     - ``before``: the class that had learned the message before, or empty
     - ``batch``: an identifier that all messages of one request share
     - ``moved_from``: the name of the folder from which the message was moved when it was taught, or empty
@@ -123,14 +122,13 @@ class Correction(NamedTuple):
     spam: bool
     source: str
     user: str = ""
-    verdict: str = ""
     before: str = ""
     batch: str = ""
     moved_from: str = ""
     at: int = 0
 
 
-class Forgotten(NamedTuple):
+class ForgottenLesson(NamedTuple):
     """A message that a client let the model of a user forget, or the shared model (""). Its corrections are deleted."""
 
     digest: bytes
@@ -152,13 +150,15 @@ class Batch(NamedTuple):
 
 
 class Day(NamedTuple):
-    """The numbers of verdicts of one day, UTC. ``day`` has the form "2026-11-22"."""
+    """The numbers of verdicts of one day, UTC, and of those that a person corrected."""
 
-    day: str
+    day: str  # of the form "2026-11-22"
     good: int
     unsure: int
     spam: int
     doubtful: int
+    false_positives: int  # good mail called spam
+    false_negatives: int  # spam let through
 
     @property
     def total(self) -> int:
@@ -166,15 +166,7 @@ class Day(NamedTuple):
         return self.good + self.unsure + self.spam
 
 
-class Statistics(NamedTuple):
-    """The numbers of verdicts on each of some days, and the numbers of corrected ones."""
-
-    days: list[Day]  # the oldest first; days without mail have zeros
-    false_positives: int  # good mail called spam
-    false_negatives: int  # spam let through
-
-
-Row = VerdictRow | Correction | Forgotten | Batch
+LedgerRow = VerdictRow | Correction | ForgottenLesson | Batch
 
 
 class Ledger(Database):
@@ -241,7 +233,7 @@ class Ledger(Database):
             raise Damaged("other tables, views, triggers or indexes than a ledger's")
         return bool(application)
 
-    def put(self, rows: Sequence[Row]) -> list[int]:
+    def put(self, rows: Sequence[LedgerRow]) -> list[int]:
         """Write rows in one transaction, and return the positions of the verdicts.
 
         A verdict or a batch that the ledger has is not written again: a crash makes programs repeat a verdict. A
@@ -252,12 +244,10 @@ class Ledger(Database):
             for row in rows:
                 if isinstance(row, Batch):
                     self.execute("INSERT OR IGNORE INTO batches (batch, command, model, at) VALUES (?, ?, ?, ?)", row)
-                elif isinstance(row, Forgotten):
+                elif isinstance(row, ForgottenLesson):
                     self.delete("corrections", **row._asdict())
                 elif isinstance(row, Correction):
-                    last = None if row.verdict else self.find_corrected(row)
-                    verdict = last.verdict if last else row.verdict
-                    row = row._replace(user=sql_text(row.user), verdict=verdict, at=row.at or int(time.time()))
+                    row = row._replace(user=sql_text(row.user), at=row.at or int(time.time()))
                     names, marks = ", ".join(row._fields), ", ".join("?" * len(row))
                     self.execute(f"INSERT OR REPLACE INTO corrections ({names}) VALUES ({marks})", row)  # noqa: S608
         return positions
@@ -356,9 +346,14 @@ class Ledger(Database):
         """Return the last verdict with these values, such as ``digest`` and ``user``."""
         return next(iter(self.find_all(**columns)), None)
 
-    def find_corrected(self, correction: Correction) -> VerdictRow | None:
-        """Return the last verdict on the message of a correction: for its user, or for anyone by the shared model."""
-        return self.find(digest=correction.digest, **{"user": correction.user} if correction.user else {})
+    def verdict_of(self, correction: Correction) -> VerdictRow | None:
+        """Return the last verdict on the message of a correction, if possible one with its mailbox.
+
+        The shared model learns the mail of all users, who may have copies of a message. Its own verdicts come first.
+        """
+        order = "ORDER BY v.user = ?2 DESC, v.mailbox != '' DESC, v.position DESC LIMIT 1"
+        values = correction.digest, sql_text(correction.user)
+        return next(iter(self._verdicts(f"WHERE v.digest = ?1 AND ?2 IN ('', v.user) {order}", values)), None)
 
     def find_all(self, **columns: Any) -> list[VerdictRow]:
         """Return the verdicts with these values, the newest first."""
@@ -395,12 +390,13 @@ class Ledger(Database):
         conditions = [_IS_LAST if last else "1", *(f"{name} = ?" for name in columns)]
         return self._corrections(f"{' AND '.join(conditions)} ORDER BY number DESC", (*columns.values(),))
 
-    def correction(self, row: VerdictRow) -> Correction | None:
+    def correction_of(self, row: VerdictRow) -> Correction | None:
         """Return the last correction of a verdict."""
         where = "digest = ? AND user IN ('', ?) ORDER BY number DESC LIMIT 1"
         return next(iter(self._corrections(where, (row.digest, row.user))), None)
 
     def _corrections(self, where: str, values: tuple[Any, ...]) -> list[Correction]:
+        """Return the corrections c that meet a condition, which may end with their order."""
         with self.reading():
             select = f"SELECT {', '.join(Correction._fields)} FROM corrections AS c WHERE {where}"  # noqa: S608
             rows = self.execute(select, values)
@@ -409,29 +405,29 @@ class Ledger(Database):
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **fits)]
         return [each._replace(spam=bool(each.spam)) for each in corrections]
 
-    def statistics(self, number: int = 30, user: str = "") -> Statistics:
-        """Return what happened on each of the last days. Without ``user`` the mail of all users is counted.
+    def statistics(self, number: int = 30, user: str = "") -> list[Day]:
+        """Return each of the last days, the oldest first. Without ``user`` the mail of all users is counted.
 
-        >>> [day.total for day in Ledger.open(":memory:").statistics(2).days]
+        >>> [day.total for day in Ledger.open(":memory:").statistics(2)]
         [0, 0]
         """
         today = int(time.time()) // _DAY
         since = (today - number + 1) * _DAY
+        conditions = (
+            "v.verdict NOT IN ('spam', 'unsure')",
+            "v.verdict = 'unsure'",
+            "v.verdict = 'spam'",
+            "v.doubtful",
+            "v.verdict = 'spam' AND NOT c.spam",
+            "v.verdict != 'spam' AND c.spam",
+        )
+        numbers = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in conditions)
+        where = "WHERE v.at >= ? AND ? IN ('', v.user) GROUP BY day"
         with self.reading():
-            rows = self.execute(
-                f"SELECT at / {_DAY} AS day, sum(verdict NOT IN ('spam', 'unsure')), sum(verdict = 'unsure'),"  # noqa: S608
-                " sum(verdict = 'spam'), sum(doubtful) FROM verdicts WHERE at >= ? AND ? IN ('', user) GROUP BY day",
-                (since, user),
-            )
+            rows = self.execute(f"SELECT v.at / {_DAY} AS day, {numbers} FROM {_CORRECTED} {where}", (since, user))  # noqa: S608
             counts = {day: sums for day, *sums in rows}
-            errors = "verdict = 'spam' AND NOT spam", "verdict NOT IN ('spam', '') AND spam"
-            columns = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in errors)
-            has_verdict = "EXISTS (SELECT 1 FROM verdicts AS v WHERE v.digest = c.digest AND v.user = ?2)"
-            of_user = f"(?2 IN ('', c.user) OR (c.user = '' AND {has_verdict}))"
-            select = f"SELECT {columns} FROM corrections AS c WHERE at >= ?1 AND {_IS_LAST} AND {of_user}"  # noqa: S608
-            n_errors = self.execute(select, (since, user)).fetchone()
         names = {day: time.strftime("%Y-%m-%d", time.gmtime(day * _DAY)) for day in range(since // _DAY, today + 1)}
-        return Statistics([Day(name, *counts.get(day, [0] * 4)) for day, name in names.items()], *n_errors)
+        return [Day(name, *counts.get(day, [0] * len(conditions))) for day, name in names.items()]
 
 
 def learn_correction(

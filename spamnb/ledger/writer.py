@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
-from spamnb.ledger.ledger import Ledger, Row
+from spamnb.ledger.ledger import Ledger, LedgerRow
 from spamnb.shown_text import pluralize
 
 MAX_WAITING = 10_000  # rows, some 30 MB of memory; further rows are dropped, and their number is reported
@@ -26,14 +26,14 @@ class LedgerWriter:
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self._path = path
         self._tell = tell
-        self._waiting: queue.Queue[Row | None] = queue.Queue(MAX_WAITING)  # None ends the thread
+        self._waiting: queue.Queue[LedgerRow | None] = queue.Queue(MAX_WAITING)  # None ends the thread
         self._dropped = 0  # rows that were dropped since the last report
         self._lock = threading.Lock()
         self._hurry = threading.Event()  # whether the thread writes at once, without the pause
         self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
         self._thread.start()
 
-    def put(self, row: Row) -> None:
+    def put(self, row: LedgerRow) -> None:
         """Write a row soon; return at once."""
         try:
             self._waiting.put_nowait(row)
@@ -49,7 +49,7 @@ class LedgerWriter:
 
     def _run(self) -> None:
         ledger: Ledger | None = None
-        batch: list[Row | None] = []
+        batch: list[LedgerRow | None] = []
         last_error = ""
         with contextlib.ExitStack() as stack:
             while True:

@@ -106,7 +106,7 @@ class NewestScores(NamedTuple):
     since: int  # time of arrival of the first of these messages, in seconds since 1970
     rows: np.ndarray  # (m,) numbers of these messages among those of the training set
     left_out: Scores
-    why_missing: str = ""  # if there are none, as the end of a sentence
+    missing_because: str = ""  # if there are none, as the end of a sentence
 
     @classmethod
     def none(cls, classes: int, why: str) -> NewestScores:

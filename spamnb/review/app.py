@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from spamnb.api.teaching import Teacher, check_users
+from spamnb.api.teaching import Teacher
 from spamnb.api.words import word_of
 from spamnb.errors import SpamnbError, in_options
 from spamnb.filter import Classifier
@@ -91,7 +91,6 @@ class Review:
             if batch is None:
                 return []
             corrections = ledger.corrections(last=True, batch=batch.batch)
-            check_users(corrections, self.models.folder)
             with Teacher(self.models, ledger, batch) as teacher:
                 teacher.relearn(corrections)
         return teacher.problems
@@ -180,7 +179,7 @@ class Review:
     def _teach(self, fields: Fields) -> Response:
         label_of_one, _, position = _first(fields, "one").partition(":")
         label = label_of_one or _first(fields, "as")
-        texts = [position] if label_of_one else fields.get("entry", [])
+        texts = [position] if label_of_one else fields.get("ticked", [])
         if label not in ("spam", "good"):
             raise HTTPException(
                 400, "The form does not say whether the messages are spam or good. Press one of the buttons."
@@ -199,9 +198,8 @@ class Review:
             if batch:
                 corrections = ledger.corrections(batch=batch)
             else:
-                correction = ledger.correction(ledger.verdict(_to_position(position)))
+                correction = ledger.correction_of(ledger.verdict(_to_position(position)))
                 corrections = [correction] if correction else []
-            check_users(corrections, self.models.folder)
             teacher.undo(corrections)
         if not (teacher.n_changed or teacher.problems):
             raise HTTPException(

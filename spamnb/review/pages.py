@@ -99,7 +99,7 @@ def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
     )
     return {
         "list_query": query,
-        "rows": [ListedMessage(row, ledger.correction(row)) for row in verdict_rows[:PER_PAGE]],
+        "rows": [ListedMessage(row, ledger.correction_of(row)) for row in verdict_rows[:PER_PAGE]],
         "has_next_page": len(verdict_rows) > PER_PAGE,
         "users": ledger.users(MAX_USERS),
         "corrections": ledger.corrections(batch=batch) if batch else [],
@@ -115,7 +115,7 @@ def message_values(ledger: Ledger, row: VerdictRow, raw: bytes | None) -> dict[s
     message = None if raw is None else attempt(partial(parse, raw))
     evidence = row.heaviest_tokens()
     values = {
-        "row": ListedMessage(row, ledger.correction(row)),
+        "row": ListedMessage(row, ledger.correction_of(row)),
         "is_readable": isinstance(message, Message),
         "evidence": evidence,
         "max_weight": max((abs(weight) for _, weight in evidence), default=0) or 1,
@@ -152,7 +152,7 @@ def statistics_values(ledger: Ledger, model: Classifier, user: str) -> dict[str,
     with model.store.reading():
         totals, meta = model.model.totals, origin(model.model.meta)
     return {
-        "statistics": ledger.statistics(30, user),
+        "days": ledger.statistics(30, user),
         "user": user,
         "users": ledger.users(MAX_USERS),
         "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],

@@ -112,6 +112,30 @@ def test_a_correction_of_a_users_model_is_refused_without_the_folder_of_models(m
         assert learned_class(own, RAW) == (None if command == "undo" else "spam") and learned_class(model, RAW) is None
 
 
+def test_a_lesson_that_learn_taught_a_users_model_is_learned_again_by_it(model, tmp_path):
+    own, ledger = tmp_path / "users" / "ann.spamnb", tmp_path / "ledger"
+    own.parent.mkdir()
+    output_of("learn", "spam", "--yes", "--shared", model, "-m", own, "--ledger", ledger, stdin=RAW)
+    write_ledger(tmp_path, model, RAW)
+    own.unlink()
+    relearn = "relearn", "-m", model, "--ledger", ledger, "--models", own.parent
+    assert output_of(*relearn) == "learned 1 of 1 correction\n" and learned_class(own, RAW) == "spam"
+    assert learned_class(model, RAW) is None and output_of(*relearn).startswith("learned 0 of ")
+
+
+def test_a_lesson_of_the_shared_model_is_undone_though_its_correction_names_a_user(model, tmp_path):
+    """Builds before version 1.0 wrote such corrections where all users share a model."""
+    write_ledger(tmp_path, model, RAW, user="ann")
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        with open_teacher(model, ledger) as teacher:
+            teacher.teach([0], False)
+        with ledger.writing():
+            ledger.execute("UPDATE corrections SET user = 'ann'")
+    assert learned_class(model, RAW) == "ham"
+    assert "1 message forgotten" in output_of("undo", "-m", model, "--ledger", tmp_path / "ledger")
+    assert learned_class(model, RAW) is None
+
+
 @pytest.mark.parametrize("command", ["undo", "relearn"])
 def test_a_correction_of_the_shared_model_needs_no_folder_though_the_mail_is_for_a_user(model, tmp_path, command):
     write_ledger(tmp_path, model, RAW, user="ann")

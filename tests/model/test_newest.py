@@ -137,8 +137,8 @@ def test_the_reason_is_named_where_there_is_no_estimate(messages: list[tuple[str
     with pytest.raises(NoNewest, match=re.escape(reason)):
         select_newest(training_set, "spam")
     fitted = fit(training_set, Settings())
-    assert not len(fitted.newest.rows) and fitted.newest.why_missing == reason
-    assert len(training_set.classes) == 1 or estimate(fitted, Settings()).newest.why_missing == reason
+    assert not len(fitted.newest.rows) and fitted.newest.missing_because == reason
+    assert len(training_set.classes) == 1 or estimate(fitted, Settings()).newest.missing_because == reason
 
 
 @pytest.mark.parametrize("spam", ["spam", "junk"])
@@ -149,7 +149,7 @@ def test_just_enough_messages_are_enough(spam: str) -> None:
 def test_models_that_would_have_to_be_trained_again_are_not_asked() -> None:
     training_set = prepare(count_messages(drifting(300)))
     fitted = fit(training_set, Settings("lda", embedding="lsa:2"))
-    assert not len(fitted.newest.rows) and "lda would have to be trained once more" in fitted.newest.why_missing
+    assert not len(fitted.newest.rows) and "lda would have to be trained once more" in fitted.newest.missing_because
     assert len(fit(training_set, Settings()).newest.rows)
 
 

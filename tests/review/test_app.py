@@ -13,7 +13,6 @@ from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
 from spamnb.api.words import word_of, words_of
-from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
@@ -30,7 +29,7 @@ def browser(review: Review) -> TestClient:
 
 
 def positions(client: TestClient, page: str = "/") -> list[str]:
-    boxes = LexborHTMLParser(client.get(page).text).css("input[name=entry]")
+    boxes = LexborHTMLParser(client.get(page).text).css("input[name=ticked]")
     return [box.attributes["value"] or "" for box in boxes]
 
 
@@ -171,7 +170,7 @@ def test_a_click_that_a_kill_cut_short_is_learned_at_the_next_start(review, tmp_
 def test_several_at_once_and_how_it_does(review, tmp_path, model):
     write_ledger(tmp_path, model, *(message("spam", 900 + k) for k in range(4)))
     client = browser(review)
-    status, page = send(client, "/teach", list="?show=spam", **{"as": "good", "entry": positions(client)[:3]})
+    status, page = send(client, "/teach", list="?show=spam", **{"as": "good", "ticked": positions(client)[:3]})
     assert status == 200 and "3 messages taught as good" in page and len(positions(client, "/?show=spam")) == 1
     assert LexborHTMLParser(page).css_first("h1").text() == "Spam mail"
     figures = LexborHTMLParser(client.get("/statistics").text).css_first(".cards").text()
@@ -206,7 +205,7 @@ def test_nonsense_is_refused_in_one_line(review, tmp_path, model, fields):
         reply = client.get(f"/message/{number}")
         assert reply.status_code == 404 and len(reply.text) < 2_000
     assert client.post("/teach", content=b"x" * (MAX_BODY + 1)).status_code == 413
-    assert send(client, "/teach", entry=["1"] * 1_000)[0] == 400
+    assert send(client, "/teach", ticked=["1"] * 1_000)[0] == 400
 
 
 def test_hostile_mail_is_text_and_bounded(review, hostile):
@@ -299,7 +298,7 @@ def test_what_was_taught_is_listed_and_counted_for_each_user_whose_mail_the_mode
     for user in ("ann", "bob", "carl", ""):
         cards = LexborHTMLParser(client.get(f"/statistics?user={user}").text).css_first(".cards").text()
         (n_errors[user],) = re.findall(r"(\d+) good mail called spam", " ".join(cards.split()))
-    assert n_errors == {"ann": "1", "bob": "0" if has_folder else "1", "carl": "0", "": "1"}
+    assert n_errors == {"ann": "1", "bob": "0" if has_folder else "1", "carl": "0", "": "1" if has_folder else "2"}
     for position in (of_ann, of_bob):
         assert ("as you taught" in client.get(f"/message/{position}").text) == (position in taught)
     assert send(client, "/undo", position=of_bob)[0] == (404 if has_folder else 200)
@@ -316,8 +315,8 @@ def test_a_correction_of_a_users_model_is_not_undone_without_the_folder_of_model
     for fields in ({"position": "0"}, {"batch": batch}):
         status, page = send(browser(shared_only), "/undo", **fields)
         assert status == 409 and "--models names the folder" in page
-    with pytest.raises(SpamnbError, match="--models names the folder"):
-        shared_only.finish_last_request()
+    (problem,) = shared_only.finish_last_request()  # a line, and the pages open
+    assert "--models names the folder" in problem
     assert learned_class(model, raw) is None and positions(browser(review), "/?show=taught") == ["0"]
 
 

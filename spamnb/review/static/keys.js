@@ -16,7 +16,7 @@ function select(index) {
   rows[current].scrollIntoView({ block: "nearest" });
   (rows[current].querySelector("a.subject") || rows[current]).focus({ preventScroll: true });
 }
-const boxes = [...document.querySelectorAll("input[name=entry]")];
+const boxes = [...document.querySelectorAll("input[name=ticked]")];
 const allBox = document.querySelector("#everything input");
 if (allBox) {
   allBox.parentElement.hidden = false; // the box needs this script
@@ -24,14 +24,14 @@ if (allBox) {
 }
 // Teach the ticked messages, or the selected one if none is ticked.
 function teach(label) {
-  const isTicked = document.querySelector("input[name=entry]:checked");
+  const isTicked = document.querySelector("input[name=ticked]:checked");
   const button = isTicked ? document.querySelector(`.all button.${label}`) : rows[current]?.querySelector(`button.${label}`);
   button?.click();
 }
 const keys = {
   j: () => select(current + 1),
   k: () => select(current - 1),
-  x: () => rows[current]?.querySelector("input[name=entry]")?.click(),
+  x: () => rows[current]?.querySelector("input[name=ticked]")?.click(),
   a: () => allBox?.click(),
   s: () => teach("spam"),
   g: () => teach("good"),
