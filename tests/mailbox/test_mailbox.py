@@ -177,7 +177,7 @@ def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tm
     with Ledger.open(Path(os.environ["SPAMNB_LEDGER"])) as ledger:
         assert count_verdicts(ledger) == 6
         (made,) = ledger.corrections()
-        assert (made.digest, made.label, made.verdict) == (digest(message("spam", 500)), "ham", "spam")
+        assert (made.digest, made.label) == (digest(message("spam", 500)), "ham")
 
 
 # -- what a kill leaves --------------------------------------------------------------------------------------------
