@@ -24,11 +24,14 @@ def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text(PYTHON)
     python.chmod(0o755)
-    environment = {**os.environ, "PYTHON": str(python), "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
-    ran = subprocess.run(["bash", tmp_path / "scripts/demo"], env=environment, capture_output=True, text=True)
+    home = tmp_path / "home"
+    others = {name: value for name, value in os.environ.items() if not name.startswith(("SPAMNB_", "XDG_"))}
+    own = {"HOME": str(home), "PYTHON": str(python), "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    ran = subprocess.run(["bash", tmp_path / "scripts/demo"], env={**others, **own}, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "from unseen/ham: ham" in ran.stdout
     assert "spamnb export writes the same counts and weights as before" in ran.stdout
     assert ran.stdout.index("learned 1 of 1 as spam") < ran.stdout.index("forgot 1 of 1 from spam")
     assert "rec.gardening" in ran.stdout.partition("spamnb words")[2]
     assert not list(tmp_path.glob("spamnb-demo-*")), "its models are removed"
+    assert not home.exists(), "a person's own ledger has nothing of it"
