@@ -14,8 +14,9 @@ from mail import fail, message
 
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
+from spamnb.ledger.verdicts import NOWHERE, VerdictRow
 from spamnb.mailbox import maildir
-from spamnb.mailbox.interface import NO_VERDICT, Move
+from spamnb.mailbox.interface import Move
 from spamnb.mailbox.maildir import MaildirMailbox
 from spamnb.mailbox.record import MailboxRecord
 from spamnb.reader.message import digest
@@ -95,8 +96,16 @@ class Person:
             box.close()
 
 
-def begin(record: MailboxRecord, position: int = NO_VERDICT) -> list[bytes]:
-    """Record moves of all new mail to Junk without moving it, and return the digests of this mail."""
+def verdict_on(raw: bytes) -> VerdictRow:
+    """Return the verdict spam without header fields, tokens or evidence."""
+    return VerdictRow(0, "", digest(raw), "", "", "", 0, *NOWHERE, "spam", 0.0, 0.0, "[]", "")
+
+
+def begin(record: MailboxRecord, position: int = -1) -> list[bytes]:
+    """Record moves of all new mail to Junk without moving it, and return the digests of this mail.
+
+    The moves have a verdict only if its ``position`` is given.
+    """
     into = record.mailbox.locate()
     raws = {new: raw for new, raw in record.mailbox.read(record.new_messages()) if isinstance(raw, bytes)}
     mark, source = record.mailbox.state(into).mark, record.mailbox.inbox.key

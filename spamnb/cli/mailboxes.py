@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -45,6 +47,48 @@ class Target(NamedTuple):
     def display_name(self) -> str:
         """The name, safe for a terminal."""
         return escape(self.name)
+
+
+class Stop:
+    """A flag that tells all threads to end."""
+
+    def __init__(self) -> None:
+        self.descriptor, self._writer = os.pipe()  # the descriptor becomes readable when the flag is set
+
+    def __call__(self) -> None:
+        """Set the flag."""
+        os.write(self._writer, b"\0")
+
+    def __bool__(self) -> bool:
+        return self.wait(0)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the flag, at most this number of seconds. Return whether the flag is set."""
+        from spamnb.mailbox.interface import wait_readable
+
+        return wait_readable([self.descriptor], seconds)
+
+    @contextmanager
+    def set_by(self, *numbers: int) -> Iterator[None]:
+        """Let each of these signals set the flag. The second time it does what it did before. Others stay ignored."""
+        handlers = {number: signal.getsignal(number) for number in numbers}
+
+        def set_flag(number: int, frame: object) -> None:
+            signal.signal(number, handlers[number])
+            self()
+
+        for number, handler in handlers.items():
+            if handler != signal.SIG_IGN:
+                signal.signal(number, set_flag)
+        try:
+            yield
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    def close(self) -> None:
+        for descriptor in (self.descriptor, self._writer):
+            os.close(descriptor)
 
 
 def get_account(name: str) -> Account:

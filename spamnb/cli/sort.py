@@ -6,14 +6,14 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from spamnb.cli.mailboxes import (
+    Stop,
     Target,
     folders_of,
     for_each,
@@ -86,7 +86,7 @@ def _sort(target: Target, filing: Filing, unreadable: ErrorCounter, everything: 
 
     def sort() -> None:
         nonlocal has_reader
-        with filing.record.lock() as finished, _delay_interrupt() as is_interrupted:
+        with filing.record.lock() as finished, stop.set_by(signal.SIGINT):
             if finished and not quiet:
                 moved = pluralize(len(finished), "message")
                 tell(f"{target.display_name}: {moved} moved by a run that was interrupted")
@@ -99,7 +99,7 @@ def _sort(target: Target, filing: Filing, unreadable: ErrorCounter, everything: 
                 format_line = line_formatter(
                     classes, spam, ["stays", *(f"to {each.name}" for each in folders.values())]
                 )
-            for result in filing.sort(folders, is_interrupted, everything):
+            for result in filing.sort(folders, stop.__bool__, everything):
                 action = f"to {result.target.name}" if result.target is not None else "stays"
                 counts["stay" if result.target is None else action] += 1
                 if has_reader:
@@ -110,12 +110,15 @@ def _sort(target: Target, filing: Filing, unreadable: ErrorCounter, everything: 
                     except BrokenPipeError:  # the program that reads the output has ended, such as `head`
                         has_reader = False
                         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if stop:  # after the messages that were moved are printed
+            raise KeyboardInterrupt
 
-    is_complete = False
+    is_complete, stop = False, Stop()
     try:
         retry(sort)
         is_complete = True
     finally:  # after Ctrl-C, too
+        stop.close()
         if counts and not quiet:
             stay_last = sorted(counts.items(), key=lambda item: (item[0] == "stay", item[0]))
             actions = ", ".join(f"{number:,} {action}" for action, number in stay_last)
@@ -123,31 +126,6 @@ def _sort(target: Target, filing: Filing, unreadable: ErrorCounter, everything: 
             tell(f"{pluralize(counts.total(), 'message')}: {actions}{mode}")
     if not quiet and not counts and unreadable.count == n_unreadable:
         tell(f"{target.display_name}: no {'' if everything else 'new '}messages")
-
-
-@contextmanager
-def _delay_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C was pressed. If so, raise KeyboardInterrupt after the context.
-
-    So the messages that the context moved can be printed. A second Ctrl-C raises KeyboardInterrupt at once.
-    """
-    is_interrupted = False
-    previous_handler = signal.getsignal(signal.SIGINT)
-
-    def interrupt(*_: object) -> None:
-        nonlocal is_interrupted
-        is_interrupted = True
-        signal.signal(signal.SIGINT, previous_handler)
-
-    if callable(previous_handler):  # SIGINT is not ignored
-        signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield lambda: is_interrupted
-    finally:
-        if callable(previous_handler):
-            signal.signal(signal.SIGINT, previous_handler)
-    if is_interrupted:
-        raise KeyboardInterrupt
 
 
 def _format_tabs(verdict: str, classification: Classification, raw: bytes, name: str, action: str) -> str:

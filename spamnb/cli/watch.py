@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import threading
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.mailboxes import (
+    Stop,
     Target,
     folders_of,
     for_each,
@@ -103,8 +103,6 @@ def watch_command(
                 return not watcher.has_failed
 
         return for_each(targets, unreadable, scan)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
     errors: list[Exception] = []
     lock = threading.Lock()
 
@@ -126,35 +124,16 @@ def watch_command(
                 tell(describe_error(error, target.display_name))
 
     threads = [threading.Thread(target=watch, args=(target,), daemon=True) for target in targets]
-    for thread in threads:
-        thread.start()
-    stop.wait()
-    for thread in threads:
-        thread.join()
+    with stop.set_by(signal.SIGTERM, signal.SIGINT):
+        for thread in threads:
+            thread.start()
+        stop.wait()
+        for thread in threads:
+            thread.join()
     if len(errors) == len(targets):
         raise errors[-1]  # the others were printed
     if errors:
         raise SystemExit(1)
-
-
-class Stop:
-    """A flag that tells all threads to end."""
-
-    def __init__(self) -> None:
-        self.descriptor, self._writer = os.pipe()  # the descriptor becomes readable when the flag is set
-
-    def __call__(self, *_: object) -> None:
-        """Set the flag. This is also the handler of SIGTERM and SIGINT."""
-        os.write(self._writer, b"\0")
-
-    def __bool__(self) -> bool:
-        return self.wait(0)
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the flag, at most this number of seconds. Return whether the flag is set."""
-        from spamnb.mailbox.interface import wait_readable
-
-        return wait_readable([self.descriptor], seconds)
 
 
 class Watcher:

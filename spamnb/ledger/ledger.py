@@ -46,7 +46,7 @@ PLACE_TABLES = {
     # The side on which a message was recorded first, or since then moved by the program or learned.
     "sides": "mailbox INTEGER NOT NULL, identity BLOB NOT NULL, is_junk INTEGER NOT NULL, at INTEGER NOT NULL,"
     " PRIMARY KEY (mailbox, identity)",
-    # Moves that were begun, each with the position of the message's verdict, or -1.
+    # Moves that were begun, each with the position of the message's verdict.
     "moves": "mailbox INTEGER NOT NULL, folder TEXT NOT NULL, key TEXT NOT NULL, identity BLOB NOT NULL,"
     " digest BLOB NOT NULL, target TEXT NOT NULL, mark TEXT NOT NULL, is_junk INTEGER NOT NULL,"
     " position INTEGER NOT NULL, PRIMARY KEY (mailbox, folder, key)",

@@ -92,12 +92,12 @@ class Filing:
             def skip(name: str, error: Exception) -> None:
                 """Report an error, and record the message as classified, because the next run would fail, too."""
                 self.record.report(name, error)
-                self.record.add_classified([(message, raw_digest)], [])  # noqa: B023 (called at once)
+                self.record.skip(message, raw_digest)  # noqa: B023 (called at once)
 
             with one_message(message.name, skip):
                 raw_digest = digest(raw)
                 if not everything and raw_digest not in run_digests and self.record.was_classified(raw_digest):
-                    self.record.add_classified([(message, raw_digest)], [])
+                    self.record.skip(message, raw_digest)
                     continue
                 run_digests.add(raw_digest)
                 mail = self.classifier.read(raw)
@@ -161,23 +161,16 @@ class Filing:
 
     def _move_batch(self, batch: list[SortResult]) -> list[SortResult]:
         """Move messages to their target, if they have one, and return them without those that could not be moved."""
-        target = batch[0].target
-        messages = [(result.message, result.mail.digest) for result in batch]
-        verdict_rows = [each.row for each in batch]
-        new_messages: dict[MailboxMessage, MailboxMessage | None] = {message: message for message, _ in messages}
+        target, messages = batch[0].target, [(result.message, result.row) for result in batch]
         if target is None:
-            self.record.add_classified(messages, verdict_rows)
-        else:
-            new_messages = self.record.move(messages, target, partial(self._add, verdict_rows))
+            self.record.add_verdicts(messages)
+            return batch
+        moved = self.record.move(messages, target, self.batch)
         return [
-            result._replace(message=new_messages[result.message] or result.message)
+            result._replace(message=moved[result.message] or result.message)
             for result in batch
-            if result.message in new_messages
+            if result.message in moved
         ]
-
-    def _add(self, verdict_rows: Sequence[VerdictRow]) -> list[int]:
-        """Write the verdicts of messages that are moved, and return their positions."""
-        return self.record.ledger.put([self.batch, *verdict_rows])
 
     def learn(self) -> Iterator[LearnResult]:
         """Learn the messages that a person moved since the last scan, and yield each."""

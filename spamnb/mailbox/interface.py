@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple, Protocol
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 Part = Literal["whole", "header", "identity"]
-NO_VERDICT = -1  # the position of a message that the ledger has no verdict of
 
 
 class Arrivals(NamedTuple):
@@ -32,7 +31,7 @@ class Move(NamedTuple):
     target: str
     mark: str  # of the target before the move
     is_junk: bool  # whether the target is a folder of spam
-    position: int = NO_VERDICT  # of the message's verdict in the ledger
+    position: int  # of the message's verdict in the ledger
 
 
 class FolderState(Protocol):

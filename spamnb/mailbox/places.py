@@ -69,7 +69,7 @@ class OpenMailboxes(ExitStack):
         errors: list[str] = []
         record = MailboxRecord(self._ledger, mailbox, lambda name, error: errors.append(str(error)), row.junk)
         with record.lock(LOCK_SECONDS):  # finishes earlier moves that were interrupted
-            new_messages = record.move([(message, row.digest)], into, lambda: [row.position])
+            new_messages = record.move([(message, row)], into)
         if message not in new_messages:
             raise SpamnbError(f"{message.name}: not moved: {errors[-1] if errors else 'another program removed it'}")
 

@@ -17,9 +17,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.ledger.ledger import Ledger
+from spamnb.ledger.ledger import Batch, Ledger
 from spamnb.ledger.verdicts import INBOX, JUNK, MAX_PLACE, NOWHERE, OTHER, Place, VerdictRow
-from spamnb.mailbox.interface import NO_VERDICT, FolderState, Mailbox, Move
+from spamnb.mailbox.interface import FolderState, Mailbox, Move
 from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
 from spamnb.shown_text import escape
@@ -138,41 +138,37 @@ class MailboxRecord:
         """Return whether a message with this digest was ever classified, even if it was in another folder."""
         return self._has("classified", "digest = ?", digest)
 
-    def add_classified(
-        self, messages: Sequence[tuple[MailboxMessage, bytes]], verdict_rows: Sequence[VerdictRow]
-    ) -> None:
-        """Record that messages, each with its digest, were classified and stay where they are, and their verdicts.
-
-        A later move of a message out of the inbox is a person's.
-        """
-        identities = self.mailbox.read([message for message, _ in messages], "identity") if verdict_rows else ()
+    def add_verdicts(self, messages: Sequence[tuple[MailboxMessage, VerdictRow]]) -> None:
+        """Record the verdicts on messages that stay where they are. A later move out of the inbox is a person's."""
+        identities = self.mailbox.read([message for message, _ in messages], "identity")
         sides = [(identity, False, int(time.time())) for _, identity in identities if isinstance(identity, bytes)]
         with self.ledger.writing():
-            self.ledger.put(verdict_rows)
-            rows = [(message.key,) for message, _ in messages]
-            self._executemany("INSERT OR REPLACE INTO new_mail VALUES (?, ?, 1)", rows)
-            self._put_digests(digest for _, digest in messages)
+            self.ledger.put([row for _, row in messages])
+            for message, row in messages:
+                self.skip(message, row.digest)
             self._executemany("INSERT OR IGNORE INTO sides VALUES (?, ?, ?, ?)", sides)
+
+    def skip(self, message: MailboxMessage, digest: bytes) -> None:
+        """Record that no run need classify a message of the inbox again. The digest is empty if it was never read."""
+        with self.ledger.writing():
+            self._execute("INSERT OR REPLACE INTO new_mail VALUES (?, ?, 1)", message.key)
+            self._put_digest(digest)
 
     def _put_side(self, identity: bytes, is_junk: bool) -> None:
         self._execute("INSERT OR REPLACE INTO sides VALUES (?, ?, ?, ?)", identity, is_junk, int(time.time()))
 
-    def _put_digests(self, digests: Iterable[bytes]) -> None:
-        now = int(time.time())
-        self._executemany("INSERT OR REPLACE INTO classified VALUES (?, ?, ?)", [(digest, now) for digest in digests])
+    def _put_digest(self, digest: bytes) -> None:
+        self._execute("INSERT OR REPLACE INTO classified VALUES (?, ?, ?)", digest, int(time.time()))
 
     # -- moves of the program --------------------------------------------------------------------------------
 
     def move(
-        self,
-        messages: Sequence[tuple[MailboxMessage, bytes]],
-        into: Folder,
-        positions: Callable[[], Sequence[int]] = lambda: (),
+        self, messages: Sequence[tuple[MailboxMessage, VerdictRow]], into: Folder, batch: Batch | None = None
     ) -> dict[MailboxMessage, MailboxMessage | None]:
-        """Move messages of one folder, each with its digest, as `Mailbox.move` does.
+        """Move messages of one folder, each with its verdict, as `Mailbox.move` does.
 
-        ``positions`` is called in the transaction that records the moves; it returns the position of each message's
-        verdict, which gets its new place when the move ends. Messages that are gone or cannot be moved are left out.
+        The transaction that records the moves writes the verdicts and their ``batch`` if the ledger does not have them.
+        A verdict gets its new place when the move ends. Messages that are gone or cannot be moved are left out.
         Raise Unreachable if the connection is lost; `finish_moves` then finds out which messages were moved.
         """
         if self.dry_run:
@@ -181,14 +177,12 @@ class MailboxRecord:
         try:
             mark = self.mailbox.state(into).mark
             identities = dict(self.mailbox.read([message for message, _ in messages], "identity"))
-            source = messages[0][0].folder.key
             with self.ledger.writing():
-                numbers = positions() or [NO_VERDICT] * len(messages)
-                moves = {
-                    message: Move(source, message.key, identity, digest, into.key, mark, into.role == SPAM, position)
-                    for (message, digest), position in zip(messages, numbers)
-                    if isinstance(identity := identities.get(message), bytes)
-                }
+                positions = self.ledger.put([*([batch] if batch is not None else []), *(row for _, row in messages)])
+                for (message, row), position in zip(messages, positions):
+                    if isinstance(identity := identities.get(message), bytes):
+                        of_message = message.folder.key, message.key, identity, row.digest
+                        moves[message] = Move(*of_message, into.key, mark, into.role == SPAM, position)
                 self._executemany("INSERT OR REPLACE INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", moves.values())
             results = self.mailbox.move(list(moves), into)
         except (Denied, OSError) as error:
@@ -235,7 +229,7 @@ class MailboxRecord:
                         self.ledger.delete("verdicts", position=move.position)
                     continue
                 self._put_side(move.identity, move.is_junk)
-                self._put_digests([move.digest])
+                self._put_digest(move.digest)
                 self._execute("DELETE FROM locations WHERE mailbox = ? AND folder = ? AND key = ?", *row)
                 if move.folder == self.mailbox.inbox.key:
                     self._execute("DELETE FROM new_mail WHERE mailbox = ? AND key = ?", move.key)

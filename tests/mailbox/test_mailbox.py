@@ -13,7 +13,7 @@ import pytest
 from click.testing import Result
 from commands import run
 from mail import count_messages, count_verdicts, learned_class, mail, message, open_teacher, train_file
-from person import MaildirPerson, Person, begin, key, sides, sides_by
+from person import MaildirPerson, Person, begin, key, sides, sides_by, verdict_on
 from programs import watching
 from unpacked import PATIENCE, wait_until
 
@@ -248,7 +248,7 @@ def test_what_vanished_before_its_move_is_not_told_as_moved(person: Person):
     with person.open_record() as record:
         messages = record.new_messages()
         person.move(key("spam", 571), "INBOX", "Work")
-        moved = record.move([(one, digest(raw)) for one, raw in zip(messages, raws)], record.mailbox.locate())
+        moved = record.move([*zip(messages, map(verdict_on, raws))], record.mailbox.locate())
         assert list(moved) == [messages[0], messages[2]]
         assert [record.was_classified(digest(raw)) for raw in raws] == [True, False, True]
     assert person.where() == {key("spam", 570): "Junk", key("spam", 571): "Work", key("spam", 572): "Junk"}
@@ -265,7 +265,7 @@ def test_what_would_not_be_moved_stays_and_is_tried_again(person: Person, monkey
         (one,) = record.new_messages()
         with monkeypatch.context() as patched:
             patched.setattr(record.mailbox, "move", refuse)
-            assert record.move([(one, digest(message("spam", 560)))], record.mailbox.locate()) == {}
+            assert record.move([(one, verdict_on(message("spam", 560)))], record.mailbox.locate()) == {}
         assert record.new_messages() == [one] and told == ["over quota"] and set(person.where().values()) == {"INBOX"}
 
 
