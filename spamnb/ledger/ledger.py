@@ -351,9 +351,10 @@ class Ledger(Database):
 
         The shared model learns the mail of all users, who may have copies of a message. Its own verdicts come first.
         """
-        order = "ORDER BY v.user = ?2 DESC, v.mailbox != '' DESC, v.position DESC LIMIT 1"
-        values = correction.digest, sql_text(correction.user)
-        return next(iter(self._verdicts(f"WHERE v.digest = ?1 AND ?2 IN ('', v.user) {order}", values)), None)
+        user = sql_text(correction.user)
+        order = "ORDER BY v.user = ? DESC, v.mailbox != '' DESC, v.position DESC LIMIT 1"
+        values = correction.digest, user, user
+        return next(iter(self._verdicts(f"WHERE v.digest = ? AND ? IN ('', v.user) {order}", values)), None)
 
     def find_all(self, **columns: Any) -> list[VerdictRow]:
         """Return the verdicts with these values, the newest first."""

@@ -162,7 +162,7 @@ def test_forgetting_the_hardest_message_of_training_leaves_the_others_as_if_it_h
     sample = [(label, path.read_bytes()) for label in ("ham", "spam") for path in sorted((folder / label).iterdir())]
     train_file(tmp_path / "m", count_messages(sample), CORRECTED)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
-        largest = {digest: max(units.values()) for digest, units in contributions(classifier.store).items()}
+        largest = {name: max(units.values()) for name, units in contributions(classifier.store).items()}
         ((label, raw),) = [each for each in sample if digest(each[1]) == max(largest, key=largest.__getitem__)]
         assert classifier.forget(label, raw)
         rest = [each for each in sample if each[1] != raw]
