@@ -636,10 +636,14 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
             }
         }
         int which = attribute_of(name);
+        if (which < 0)
+            sheet_note_name(&d->sheet, name);
         if (which < 0 || has(attributes, (enum attribute)which))
             continue;
         attributes->present |= UINT32_C(1) << which;
-        attributes->values[which] = resolve_references(d, value, true);
+        attributes->values[which] = value = resolve_references(d, value, true);
+        for (span word = next_word(&value); which <= A_ID && !is_empty(word); word = next_word(&value))
+            sheet_note_name(&d->sheet, word);
     }
 }
 
@@ -841,11 +845,11 @@ static void read_tags(struct document *d) {
     add_text(d, TEXT, span_between(at, html.end));
 }
 
-/* Adds a text that a declaration shows, with blanks for quotation marks and for "_", which style.c writes for blanks. */
+/* Adds a text that a declaration shows, with blanks for quotation marks and for "?", which style.c writes for blanks. */
 static void add_sheet_text(struct document *d, span text) {
     struct writer writer = writer_open(d->arena, size_of(text) + 1);
     for (; text.at < text.end; text.at++)
-        put_byte(&writer, *text.at == '_' || *text.at == '"' ? ' ' : *text.at);
+        put_byte(&writer, *text.at == '?' || *text.at == '"' ? ' ' : *text.at);
     put_byte(&writer, '\n');
     span copy = writer_close(&writer);
     *LIST_ADD(d->arena, &d->doubtful_texts) = copy;
@@ -870,6 +874,7 @@ struct html_text read_html(struct reader *reader, span html) {
     }
     *LIST_ADD(d->arena, &d->nodes) = (struct node){.style = &DOUBTFUL_STYLE}; /* DOUBTFUL_NODE */
     read_tags(d);
+    sheet_read(&d->sheet);
     d->sheet.page = style_of(d, 1);
     for (size_t i = 0; i < d->nodes.count; i++) {
         const struct node *node = &d->nodes.items[i];

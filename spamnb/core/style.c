@@ -38,12 +38,11 @@ static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET};
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
 
 /* A rule for the last simple selector of a selector. ancestors: the bits of classes and ids that ancestors must have. key
- * is a class, an id or a tag; if key is a class or an id, tag may be a tag that the element must also have. part: an
- * attribute class or id must contain this text; NULL if none must. */
+ * is a class, an id or a tag; if key is a class or an id, tag may be a tag that the element must also have. */
 struct rule {
     struct rule *next;
     enum key_kind kind;
-    span key, tag, part;
+    span key, tag;
     uint64_t hash, tag_hash, ancestors; /* hash: of kind and key; tag_hash: of tag */
     const struct effect *effect;
 };
@@ -58,10 +57,10 @@ bool has_inner_url(span text) {
     return find_any_case(text, LITERAL("data:")) || find_any_case(text, LITERAL("cid:"));
 }
 
-/* Writes the text of a string or a URL, with "_" for each byte that has a meaning outside of it. */
+/* Writes the text of a string or a URL, with "?" for each byte that has a meaning outside of it. */
 static void put_quoted(struct writer *writer, span text) {
     for (; text.at < text.end; text.at++)
-        put_byte(writer, is_name_byte(*text.at) || *text.at == '.' || *text.at == ':' || *text.at == '/' ? *text.at : '_');
+        put_byte(writer, is_name_byte(*text.at) || *text.at == '.' || *text.at == ':' || *text.at == '/' ? *text.at : '?');
 }
 
 /* Writes the letter, digit or "-" of an escape such as "\69", and moves text after it. Other escapes are "\". */
@@ -318,7 +317,7 @@ static const struct property {
     {"gap", "normal inherit initial", 0, 100, MAY_HIDE},
     {"letter-spacing", "normal inherit initial", -1, 20, MAY_HIDE},
     {"background-clip", "border-box padding-box inherit initial", .flags = MAY_HIDE},
-    {"all", "", .flags = MAY_HIDE},
+    {"all -webkit-text-stroke-width", "0px", .flags = MAY_HIDE},
     {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
      .flags = MOVES},
     {"top right bottom left inset margin-inline margin-block margin-inline-start margin-inline-end margin-block-start "
@@ -346,7 +345,8 @@ static const struct property {
         "align-items align-self align-content justify-content justify-items justify-self flex-wrap "
         "order tab-size tab-interval transition transition-duration will-change "
         "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
-        "-moz-osx-font-smoothing -webkit-tap-highlight-color font-feature-settings font-variant-ligatures font-kerning", ""},
+        "-moz-osx-font-smoothing -moz-box-sizing -webkit-box-sizing supported-color-schemes caret-color font-variant-caps "
+        "-webkit-nbsp-mode behavior page -webkit-tap-highlight-color font-feature-settings font-variant-ligatures font-kerning", ""},
 };
 
 /* The properties that are in no table. */
@@ -453,10 +453,9 @@ static struct effect read_effect(span text) {
         if (is_empty(name) || starts_with(name, LITERAL("mso-")) || starts_with(name, LITERAL("--")) ||
             starts_with(name, LITERAL("scrollbar-")))
             continue;
-        span value = span_between(colon + 1, end);
-        const uint8_t *mark = find_byte(value, '!');
-        value = strip(span_between(value.at, mark ? mark : value.end));
-        if (!is_empty(value))
+        span value = strip(before_first(span_between(colon + 1, end), '!'));
+        bool is_light = is_same(name, LITERAL("color-scheme")) && starts_with(value, LITERAL("light"));
+        if (!is_empty(value) && !is_light)
             add_declaration(&effect, number_of(&property_table, name), value);
     }
     return effect;
@@ -474,21 +473,23 @@ void sheet_begin(struct sheet *sheet, struct arena *arena) {
     *sheet = (struct sheet){.arena = arena, .page = &FIRST_STYLE, .link = LINK, .steps_left = MAX_STEPS};
 }
 
-/* Reads "class=x]" or "id=x]", the rest of a selector of attributes. Returns a text that the class or the id contains;
- * a span of NULL if there is none, because other attributes may have any value. */
-static span part_of_attribute(span text) {
-    span name = text;
-    while (text.at < text.end && is_name_byte(*text.at))
-        text.at++;
-    name.end = text.at;
-    while (text.at < text.end && find_byte(LITERAL("~|^$* =\""), *text.at))
-        text.at++;
-    span value = text;
-    while (text.at < text.end && is_name_byte(*text.at) && *text.at != '_') /* "_" may stand for another byte */
-        text.at++;
-    value.end = text.at;
-    bool is_read = is_same_any_case(name, LITERAL("class")) || is_same_any_case(name, LITERAL("id"));
-    return is_read && !is_empty(value) ? value : (span){0};
+/* Returns the bit of a name in the sheet's names. All processes have the same bits, unlike hashes with SECRET, because two
+ * names may have one. */
+static uint64_t *bits_of_name(struct sheet *sheet, span name, uint64_t *bit) {
+    static const uint64_t KEY[2] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xd1b54a32d192ed03)};
+    uint64_t hash = hash_any_case(KEY, name);
+    *bit = UINT64_C(1) << (hash & 63);
+    return &sheet->names[(hash >> 6) % COUNT_OF(sheet->names)];
+}
+
+void sheet_note_name(struct sheet *sheet, span name) {
+    uint64_t bit, *bits = bits_of_name(sheet, name, &bit);
+    *bits |= bit;
+}
+
+static bool has_name(struct sheet *sheet, span name) {
+    uint64_t bit;
+    return *bits_of_name(sheet, name, &bit) & bit;
 }
 
 static bool is_combinator(uint8_t c) { return is_space(c) || c == '>' || c == '+' || c == '~' || c == '|'; }
@@ -505,44 +506,71 @@ static uint64_t bit_of_key(struct sheet *sheet, enum key_kind kind, span key, bo
     return i < sheet->n_keys ? UINT64_C(1) << i : 0;
 }
 
-/* Reads the last simple selector of a selector. Returns false if the selector matches nothing while a message is only
- * read: links that the mouse is over, and text that a sheet adds. */
+/* Reads the name at the beginning of a text, and moves text after the name. */
+static span read_name(span *text) {
+    span name = *text;
+    while (text->at < text->end && is_name_byte(*text->at))
+        text->at++;
+    name.end = text->at;
+    return name;
+}
+
+/* Sets the key and the tag of a rule by another condition for its elements. */
+static void add_condition(struct rule *rule, enum key_kind kind, span name) {
+    rule->tag = kind == OF_TAG ? name : rule->tag;
+    rule->kind = kind > rule->kind ? kind : rule->kind;
+    rule->key = kind >= rule->kind ? name : rule->key;
+}
+
+/* Reads "name=value" of a selector of attributes. Returns false if no element of the page has such an attribute. */
+static bool read_attribute_selector(struct sheet *sheet, span text, struct rule *rule) {
+    span name = read_name(&text);
+    bool is_class = is_same_any_case(name, LITERAL("class")), is_id = is_same_any_case(name, LITERAL("id"));
+    if (is_class || is_id) {
+        text = skip_bytes(text, starts_with(text, LITERAL("~")));
+        span value = strip_any(skip_bytes(text, 1), " \""), word = value;
+        word = read_name(&word);
+        if (!starts_with(text, LITERAL("=")) || is_empty(word) || word.end < value.end)
+            return true;
+        add_condition(rule, is_class ? OF_CLASS : OF_ID, word);
+        return has_name(sheet, word);
+    }
+    bool has_namespace = is_empty(name) || starts_with(text, LITERAL("|")) || starts_with(text, LITERAL("\\"));
+    return has_namespace || attribute_of(name) >= 0 || has_name(sheet, name);
+}
+
+/* Reads the last simple selector of a selector. Returns false if the selector matches nothing: links that the mouse is
+ * over, text that a sheet adds, and selectors with a class, an id or an attribute that the page does not have. */
 static bool read_selector(struct sheet *sheet, span text, struct rule *rule) {
     *rule = (struct rule){.kind = OF_ANY};
-    bool matches = true;
+    bool is_shown = true, has_names = true;
     while (!is_empty(text)) {
         uint8_t c = *text.at;
         text.at += !is_name_byte(c);
-        span name = text;
-        while (text.at < text.end && is_name_byte(*text.at))
-            text.at++;
-        name.end = text.at;
+        const uint8_t *begin = text.at;
+        span name = read_name(&text);
         enum key_kind kind = c == '#' ? OF_ID : c == '.' ? OF_CLASS : is_name_byte(c) ? OF_TAG : OF_ANY;
         if (kind != OF_ANY && !is_empty(name)) {
-            rule->tag = kind == OF_TAG ? name : rule->tag;
-            rule->kind = kind > rule->kind ? kind : rule->kind;
-            rule->key = kind >= rule->kind ? name : rule->key;
+            add_condition(rule, kind, name);
+            has_names = has_names && (kind == OF_TAG || starts_with(text, LITERAL("\\")) || has_name(sheet, name));
         } else if (c == ':')
-            matches = matches && !is_one_of(name, "hover active focus visited before after selection");
+            is_shown = is_shown && !is_one_of(name, "hover active focus visited before after selection");
         else if (c == '(' || c == '[') {
             uint8_t closer = c == '(' ? ')' : ']';
-            rule->part = c == '[' && !rule->part.at ? part_of_attribute(span_between(name.at, text.end)) : rule->part;
-            text.at = find_outside(span_between(name.at, text.end), closer, closer);
-            text.at += text.at < text.end;
+            const uint8_t *end = find_outside(span_between(begin, text.end), closer, closer);
+            has_names = (c == '(' || read_attribute_selector(sheet, span_between(begin, end), rule)) && has_names;
+            text.at = end + (end < text.end);
         } else if (is_combinator(c)) { /* a combinator ends the selector */
             bool is_inside = c != '+' && c != '~' && c != '|';
-            for (text.at = name.at; text.at < text.end && is_combinator(*text.at); text.at++)
+            for (text.at = begin; text.at < text.end && is_combinator(*text.at); text.at++)
                 is_inside = is_inside && !find_byte(LITERAL("+~|"), *text.at);
             uint64_t key = is_inside && rule->kind > OF_TAG ? bit_of_key(sheet, rule->kind, rule->key, true) : 0;
             *rule = (struct rule){.kind = OF_ANY, .ancestors = rule->ancestors | key};
-            matches = true;
-        } else if (c == '\\' || c == '&') { /* a name, or an element, of which at most the beginning is known */
-            *rule = (struct rule){
-                .kind = OF_ANY, .part = rule->kind > OF_TAG ? rule->key : (span){0}, .ancestors = rule->ancestors};
-            text.at = name.end;
-        }
+            is_shown = true;
+        } else if (c == '\\' || c == '&') /* a name, or an element, of which at most the beginning is known */
+            *rule = (struct rule){.kind = OF_ANY, .ancestors = rule->ancestors};
     }
-    return matches;
+    return is_shown && has_names;
 }
 
 /* Adds a rule for each selector of a list. */
@@ -622,7 +650,12 @@ void sheet_add(struct sheet *sheet, span text, span media) {
     text = first_bytes(text, left);
     sheet->n_bytes += size_of(text);
     if (!is_never_shown(sheet->arena, media))
-        add_rules(sheet, simplify(sheet->arena, text), 0);
+        *LIST_ADD(sheet->arena, &sheet->sources) = text;
+}
+
+void sheet_read(struct sheet *sheet) {
+    for (size_t i = 0; i < sheet->sources.count; i++)
+        add_rules(sheet, simplify(sheet->arena, sheet->sources.items[i]), 0);
 }
 
 /* ---- The style of an element ---- */
@@ -659,14 +692,11 @@ static float smaller(float a, float b) { return a < b ? a : b; }
 
 /* Applies the rules that match by this key. */
 static void apply_rules(struct sheet *sheet, struct style *style, const struct style *parent, enum key_kind kind, span key,
-                        uint64_t tag_hash, const struct attributes *attributes) {
+                        uint64_t tag_hash) {
     uint64_t hash = hash_of_key(kind, key);
     for (const struct rule *rule = *bucket_of(sheet, hash); rule && !sheet->is_lost; rule = rule->next) {
         sheet->is_lost = !--sheet->steps_left;
         if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag_hash) || rule->ancestors & ~parent->keys)
-            continue;
-        if (rule->part.at && !find_any_case(value_of_attribute(attributes, A_CLASS), rule->part) &&
-            !find_any_case(value_of_attribute(attributes, A_ID), rule->part))
             continue;
         const struct effect *effect = rule->effect;
         set_colors(style, parent, effect->color, effect->background, false);
@@ -680,12 +710,12 @@ static void apply_all_rules(struct sheet *sheet, struct style *style, const stru
                             const struct attributes *attributes) {
     uint64_t tag_hash = hash_any_case(SECRET, name);
     span classes = value_of_attribute(attributes, A_CLASS);
-    apply_rules(sheet, style, parent, OF_ANY, (span){0}, tag_hash, attributes);
-    apply_rules(sheet, style, parent, OF_TAG, name, tag_hash, attributes);
+    apply_rules(sheet, style, parent, OF_ANY, (span){0}, tag_hash);
+    apply_rules(sheet, style, parent, OF_TAG, name, tag_hash);
     if (has(attributes, A_ID))
-        apply_rules(sheet, style, parent, OF_ID, strip(attributes->values[A_ID]), tag_hash, attributes);
+        apply_rules(sheet, style, parent, OF_ID, strip(attributes->values[A_ID]), tag_hash);
     for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes))
-        apply_rules(sheet, style, parent, OF_CLASS, class, tag_hash, attributes);
+        apply_rules(sheet, style, parent, OF_CLASS, class, tag_hash);
 }
 
 /* Returns whether an unknown tag may be one that browsers hide. They have no tag with another sign in its name, such as
@@ -761,11 +791,10 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     style.size = own->size == 0 ? style.size : size_in(parent, own->size);
     style.lines = own->lines == 0 ? style.lines : own->lines;
     style.flags |= own->flags;
-    size_t n_pairs = style.n_pairs;
-    if (sheet->n_rules)
+    for (size_t n_pairs = 0; sheet->n_rules && style.n_pairs > n_pairs;) { /* the colors of a rule may join another's */
+        n_pairs = style.n_pairs;
         apply_all_rules(sheet, &style, parent, name, attributes);
-    if (style.n_pairs != n_pairs) /* again, because the colors of a rule may join another's */
-        apply_all_rules(sheet, &style, parent, name, attributes);
+    }
     style.flags |= style.flags & CLIPS && style.flags & OVERFLOWS ? MAY_HIDE : 0;
     sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
     style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || !(style.size >= MIN_LETTER) || !(style.lines >= MIN_LINES);

@@ -65,13 +65,19 @@ struct sheet {
         span text;
         const struct effect *effect;
     } known[64]; /* style attributes that were read, by hash, because the cells of a table repeat them */
+    span_list sources; /* the texts of style elements */
+    uint64_t names[64]; /* a bit for each class, id and unknown attribute of the page */
     span_list texts; /* texts that declarations show, in lower case */
     size_t n_rules, n_bytes, steps_left; /* n_bytes: of sheets; steps_left: until MAX_STEPS */
 };
 
 void sheet_begin(struct sheet *sheet, struct arena *arena);
-/* Adds the rules of a style element. */
+/* Adds the text of a style element. */
 void sheet_add(struct sheet *sheet, span text, span media);
+/* Notes that the page has a class, an id, or an attribute of this name that attribute_of does not know. */
+void sheet_note_name(struct sheet *sheet, span name);
+/* Reads the rules of all style elements, after all names of the page were noted. */
+void sheet_read(struct sheet *sheet);
 
 /* Returns whether a text has the URL of a sheet or a picture inside the message, which mail readers show unasked. */
 bool has_inner_url(span text);

@@ -318,12 +318,41 @@ static const uint8_t *end_of_spaced_word(span text, const uint8_t *at) {
     return end - at > 4 ? end - 1 : at;
 }
 
-/* Counts at most max_words words of a text. Returns the number of these words; a word of many pieces counts as
- * several words. The first max_joined words are joinable. A control character shows nothing, but may end a word. So a
- * word with controls is counted twice: once without the controls, and once as the words between the controls. So are
- * single letters: as one word, and as the letters. */
-static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
+/* Begins a word. kinds: of its bytes in the text. is_joinable: the word is one of the first max_joined words. */
+static void begin_word(struct scan *scan, span word, unsigned kinds, bool is_joinable) {
+    scan->n_words++;
+    scan->n_capital_words += size_of(word) > 1 && kinds & LETTER && !(kinds & SMALL);
+    scan->is_joinable = is_joinable;
+    scan->n_pieces = 0;
+}
+
+/* Counts a word, in lower case. Returns the number of words that it counts as, because it may have many pieces. */
+static size_t count_word(struct scan *scan, span word, unsigned kinds, bool is_joinable) {
     enum word_method method = scan->rule.method;
+    begin_word(scan, word, kinds, is_joinable);
+    if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* a fast way for most words */
+        count_piece(scan, word);
+    else if (method == WORD_HOST)
+        count_host(scan, word);
+    else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || (kinds & DIGIT && size_of(word) <= MAX_WORD)))
+        count_whole_word(scan, word, kinds & DIGIT);
+    else
+        count_word_parts(scan, word);
+    return scan->n_pieces > FEW_PIECES ? 1 + scan->n_pieces - FEW_PIECES : 1;
+}
+
+/* Returns every other byte of a text in lower case: the letters of a spaced word. */
+static span join_letters(struct reader *reader, span text) {
+    struct writer writer = writer_open(&reader->arena, size_of(text));
+    for (; !is_empty(text); text = skip_bytes(text, 2))
+        put_byte(&writer, to_lower(*text.at));
+    return writer_close(&writer);
+}
+
+/* Counts at most max_words words of a text. Returns the number of these words. The first max_joined words are joinable. A
+ * control character shows nothing, but may end a word. So a word with controls is counted twice: once without the
+ * controls, and once as the words between the controls. So are single letters: as one word, and as the letters. */
+static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
     span low = copy_lower(&scan->reader->arena, text);
     scan->text = low;
     scan->script = NOT_KNOWN;
@@ -346,16 +375,11 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             scan->n_words += is_new;
             continue;
         }
-        span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
         if (is_new && begin >= letters_end && end_of_spaced_word(text, begin) > at) {
-            struct writer writer = writer_open(&scan->reader->arena, MAX_WORD);
             letters_end = end_of_spaced_word(text, begin);
-            for (const uint8_t *letter = begin; letter < letters_end; letter += 2)
-                put_byte(&writer, low.at[letter - text.at]);
-            word = writer_close(&writer);
-            at = begin;
-            number--;
+            n += count_word(scan, join_letters(scan->reader, span_between(begin, letters_end)), kinds, n < max_joined);
         }
+        span word = span_of(low.at + (begin - text.at), (size_t)(at - begin));
         if (kinds & CONTROL) {
             word = without_kind(scan->reader, word, CONTROL);
             kinds = kinds_of(word);
@@ -364,19 +388,7 @@ static size_t scan_words(struct scan *scan, span text, size_t max_words, size_t 
             if (is_empty(word))
                 continue;
         }
-        scan->n_words++;
-        scan->n_capital_words += size_of(word) > 1 && kinds & LETTER && !(kinds & SMALL);
-        scan->is_joinable = ++n <= max_joined;
-        scan->n_pieces = 0;
-        if (!(kinds & ~(IN_WORD | LETTER | SMALL)) && size_of(word) <= MAX_WORD) /* a fast way for most words */
-            count_piece(scan, word);
-        else if (method == WORD_HOST)
-            count_host(scan, word);
-        else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || (kinds & DIGIT && size_of(word) <= MAX_WORD)))
-            count_whole_word(scan, word, kinds & DIGIT);
-        else
-            count_word_parts(scan, word);
-        n += scan->n_pieces > FEW_PIECES ? scan->n_pieces - FEW_PIECES : 0;
+        n += count_word(scan, word, kinds, n < max_joined);
     }
     scan->is_joinable = false;
     return n < max_words ? n : max_words;
@@ -388,10 +400,7 @@ static size_t scan_lines(struct scan *scan, span text, size_t max_words, size_t 
     size_t n = 0;
     for (span line; n < max_words && next_line(&text, &line);) {
         unsigned kinds = kinds_of(line);
-        scan->n_words++;
-        scan->n_capital_words += size_of(line) > 1 && kinds & LETTER && !(kinds & SMALL);
-        scan->is_joinable = ++n <= max_joined;
-        scan->n_pieces = 0;
+        begin_word(scan, line, kinds, n++ < max_joined);
         span word = truncate_text(replace_by_form(scan->reader, line, FORM_LOW), MAX_TOKEN);
         span beginning = before_first(word, ':');
         if (!is_empty(word) && is_letter(*word.at))
