@@ -237,7 +237,8 @@ class Ledger(Database):
         """Write rows in one transaction, and return the positions of the verdicts.
 
         A verdict or a batch that the ledger has is not written again: a crash makes programs repeat a verdict. A
-        correction replaces one of the same batch, message and user.
+        verdict on a message in a mailbox replaces those of earlier runs on this message there. A correction replaces
+        one of the same batch, message and user.
         """
         with self.writing():
             positions = self._put_verdicts([row for row in rows if isinstance(row, VerdictRow)])
@@ -257,10 +258,15 @@ class Ledger(Database):
         begin = position = last[0] if last else 0
         verdicts, tokens, positions = [], [], []
         find_same = "SELECT position FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
+        find_earlier = "SELECT position FROM verdicts WHERE (digest, user, mailbox) = (?, ?, ?) AND batch != ?"
         for row in verdict_rows:
             if same := self.execute(find_same, (row.digest, row.at, row.user)).fetchone():
                 positions.append(same[0])
                 continue
+            if row.mailbox:
+                earlier = self.execute(find_earlier, (row.digest, row.user, row.mailbox, row.batch)).fetchall()
+                for (number,) in earlier:
+                    self.delete("verdicts", position=number)
             positions.append(position)
             size = ROW_BYTES + sum(map(len, (row.tokens, row.evidence, row.place, row.subject)))
             verdicts.append((position, *row[:-2], row.doubt, row.doubtful, size))

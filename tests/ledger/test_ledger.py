@@ -178,6 +178,22 @@ def test_the_statistics_count_a_verdict_once_and_by_its_last_correction_as_the_l
         assert n_wrong() == 0 and ledger.list_verdicts("good") == []
 
 
+def test_a_message_that_is_sorted_again_has_one_verdict_and_copies_have_their_own(model, tmp_path):
+    box = maildir.make_folder(tmp_path / "Mail")
+    maildir.make_folder(box / ".Junk")
+    for number in (905, 906):
+        (box / "new" / f"{number}.ham").write_bytes(message("ham", number))
+    (box / "new" / "copy.ham").write_bytes(message("ham", 905))
+    command = "sort", "--all", "-q", "--ledger", tmp_path / "ledger", "-m", model, box
+    for _ in range(3):
+        output_of(*command)
+        time.sleep(1.1)  # the time of a verdict is in seconds
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        digests = [row.digest for row in ledger.list_verdicts()]
+        assert sorted(digests) == sorted(digest(message("ham", number)) for number in (905, 905, 906))
+        assert ledger.statistics(1)[0].total == 3
+
+
 def test_a_correction_by_the_shared_model_has_no_mailbox_of_another_user(tmp_path):
     now, place = int(time.time()), Place("/box/cur/1", "/box", "INBOX", "inbox")
     with Ledger.open(tmp_path / "ledger") as ledger:
