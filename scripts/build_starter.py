@@ -97,7 +97,8 @@ def make_starter(collections: Mapping[str, Sequence[Entry]], path: Path | str) -
     typicality = sums.model.typicality.copy()
     typicality[:, 0] = SEEN
     meta, histogram = {**sums.model.meta, STARTER: True}, thin(sums.model.histogram, SCORES)
-    model = replace(sums.model, meta=meta, histogram=histogram, typicality=typicality, curves=None)
+    unscored = np.zeros_like(sums.model.unscored)  # the few scores stand for all messages
+    model = replace(sums.model, meta=meta, histogram=histogram, unscored=unscored, typicality=typicality, curves=None)
     store = Store.create(path, model.meta)
     write_snapshot(store, sums._replace(model=model))
     return store

@@ -175,7 +175,9 @@ def _make_model(fitted: Fit, settings: Settings) -> Model:
     meta = {**settings.as_meta(), **fitted.meta, SIZE: totals.vocabulary_size}
     class_ids = {name: number for number, name in enumerate(totals.classes)}
     sums = np.stack([totals.documents, totals.document_counts, totals.occurrences], axis=1)
-    return Model(meta, class_ids, sums, fitted.histogram(), fitted.known_typicality(), None, arrays=fitted.arrays)
+    histogram = fitted.histogram()
+    unscored = totals.documents - histogram[:, 0].sum(axis=1)
+    return Model(meta, class_ids, sums, histogram, unscored, fitted.known_typicality(), None, arrays=fitted.arrays)
 
 
 def write_model(store: Store, fitted: Fit, settings: Settings) -> None:

@@ -113,7 +113,7 @@ def fail(name: str, error: Exception) -> None:
 
 def without_calibration(lines: Iterable[str]) -> list[dict[str, Any]]:
     """Return the records of an export without calibration and typicality, which depend on the order of learning."""
-    ignored = "bins", "calibration", "typicality"
+    ignored = "bins", "calibration", "unscored", "typicality"
     return [{key: value for key, value in json.loads(line).items() if key not in ignored} for line in lines]
 
 

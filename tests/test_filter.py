@@ -246,13 +246,23 @@ def check_curves(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(path) as store:
         with store.reading():
             own = store.own
-            curves = calibration.fit_curves(own.histogram[own.nonempty_classes], own.sums[own.nonempty_classes, 0])
+            assert np.array_equal(own.unscored, own.sums[:, 0] - own.histogram[:, 0].sum(axis=1))
+            curves = calibration.fit_curves(own.histogram[own.nonempty_classes], own.unscored[own.nonempty_classes])
         for found, expected in zip(store.model.calibration, curves, strict=True):
             np.testing.assert_array_equal(found, expected)
     with monkeypatch.context() as patch, Classifier.open(path) as reader:
         patch.setattr(spamnb.model.model, "fit_curves", lambda *_: pytest.fail("a reader fitted the calibration"))
         reader.classify(message("spam", 900))
         assert len(reader.classify_all([message("ham", 901)])) == 1
+
+
+def test_a_message_of_training_counts_once_when_it_is_forgotten(tmp_path: Path) -> None:
+    train_file(tmp_path / "m", count_messages(mail(20)), Settings())
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        assert classifier.forget(*mail(20)[0])
+        own = classifier.store.own
+        assert own.sums[:, 0].sum() == 39
+        assert own.typicality[:, 0].tolist() == own.histogram[:, 0].sum(axis=1).tolist() == own.sums[:, 0].tolist()
 
 
 def test_a_file_holds_the_curves_of_its_sums_whoever_wrote_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

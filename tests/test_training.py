@@ -45,7 +45,7 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
     for label, raw in THREE:
         classifier.learn(label, raw)
     histogram = calibration.histogram(left_out.scores, left_out.labels)
-    curves = calibration.fit_curves(histogram, left_out.documents)
+    curves = calibration.fit_curves(histogram)
     with Store.open(tmp_path / "m") as store:
         assert without_calibration(export(store)) == without_calibration(export(classifier.store))
         np.testing.assert_array_equal(store.own.histogram, histogram)

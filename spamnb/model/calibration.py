@@ -92,7 +92,7 @@ class Calibration(NamedTuple):
     """The curves of C classes, and the share of wrong labels that was fitted with them.
 
     >>> scores = np.array([[4.0, 0.0]] * 60 + [[0.0, 4.0]] * 40)
-    >>> calibration = fit_curves(histogram(scores, np.array([0] * 60 + [1] * 40)), np.array([60, 40]))
+    >>> calibration = fit_curves(histogram(scores, np.array([0] * 60 + [1] * 40)))
     >>> calibration.probabilities(np.array([[4.0, 0.0], [0.0, 4.0], [0.0, 0.0]])).round(2)
     array([[0.99, 0.01],
            [0.02, 0.98],
@@ -114,15 +114,15 @@ class Calibration(NamedTuple):
         return p / p.sum(axis=1, keepdims=True)
 
 
-def fit_curves(histogram: np.ndarray, documents: np.ndarray, prior: float = PRIOR_MESSAGES) -> Calibration:
+def fit_curves(histogram: np.ndarray, unscored: np.ndarray | None = None, prior: float = PRIOR_MESSAGES) -> Calibration:
     """Fit the curves of C classes to their ``histogram`` (C, 2, BINS).
 
-    ``documents`` (C,) are the messages per class. Messages that were learned while there was only one class have no
-    score. They are added to the imagined messages of the prior. Otherwise the share of the class that was learned
-    second would be too large. ``prior`` is the number of imagined messages in the prior of the noise.
+    ``unscored`` (C,) are the messages per class without a score, which were learned while there was only one class.
+    They are added to the imagined messages of the prior. Otherwise the share of the class that was learned second would
+    be too large. ``prior`` is the number of imagined messages in the prior of the noise.
     """
     counts = np.maximum(histogram, 0)
-    unscored = np.maximum(documents - counts[:, 0].sum(axis=1), 0)
+    unscored = np.zeros(len(counts), np.int64) if unscored is None else np.maximum(unscored, 0)
     unscored = np.stack([unscored, unscored.sum() - unscored], axis=1)  # (C, 2) of the class, and of all others
     if len(counts) == 2:  # two classes share one curve
         curve = _fit_curve(counts[1], unscored[1], prior)
@@ -162,6 +162,6 @@ def label_trust(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, flo
     array([0.  , 1.  , 0.98, 0.  ])
     """
     counts = histogram(scores, labels)
-    calibration = fit_curves(counts, counts[:, 0].sum(axis=1), PRIOR_MESSAGES_OF_TRAINING)
+    calibration = fit_curves(counts, prior=PRIOR_MESSAGES_OF_TRAINING)
     p = calibration.probabilities(scores)[np.arange(len(labels)), labels]
     return trust(p, calibration.noise), calibration.noise

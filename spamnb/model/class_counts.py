@@ -7,6 +7,7 @@ Log-probabilities are computed from them, and not stored. The arrays are numpy's
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +82,14 @@ class Cells(NamedTuple):
         documents, occurrences, weight = np.moveaxis(table, 2, 0)
         token, label = np.nonzero(documents | occurrences | weight)  # ten times as fast as any(axis=2)
         return cls(token, label, np.ascontiguousarray(table[token, label].T))
+
+    @classmethod
+    def concat(cls, parts: Sequence[tuple[int, Cells]]) -> Cells:
+        """Join the cells of parts of a list of tokens; ``parts`` are numbers of tokens, and their cells."""
+        begins = np.cumsum([0, *(n for n, _ in parts)])
+        token = np.concatenate([np.zeros(0, np.int64), *(cells.token + n for n, (_, cells) in zip(begins, parts))])
+        label = np.concatenate([np.zeros(0, np.int64), *(cells.label for _, cells in parts)])
+        return cls(token, label, np.concatenate([np.zeros((3, 0), np.int64), *(each.figures for _, each in parts)], 1))
 
     def table(self, n_tokens: int, classes: int) -> np.ndarray:
         """Return the figures of all tokens and classes, (n_tokens, classes, 3)."""

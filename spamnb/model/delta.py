@@ -142,8 +142,11 @@ class Delta(NamedTuple):
 
     @classmethod
     def of(cls, addend: Addend) -> Delta:
-        """Return what one message added when it was learned."""
-        return cls([addend], [addend.record], addend.record.changes)
+        """Return what one message added when it was learned, without the score of a message of training.
+
+        A lesson's record has its score, and that of a message of training has none.
+        """
+        return cls([addend], [addend.record] if addend.record.is_lesson else [], addend.record.changes)
 
     @property
     def changes_weights(self) -> bool:

@@ -42,6 +42,7 @@ class Model:
     class_ids: dict[str, int]
     sums: np.ndarray  # (C, 3) messages, and sums over all tokens of document counts and of occurrences
     histogram: np.ndarray  # (C, 2, BINS) of the calibration: the messages of each class, and all others
+    unscored: np.ndarray  # (C,) messages that the histogram lacks: those learned while there was one class
     typicality: np.ndarray  # (C, 1 + TYPICALITY_BINS) known mail (model/decision.py)
     curves: np.ndarray | None  # (C, 3) slope, intercept and knee as written; None after a change
     lesson_weight: int = 1  # messages as which each lesson counts; more in a user's file with a shared model
@@ -85,9 +86,8 @@ class Model:
         return Calibration(slope, intercept, knee, self.meta[NOISE])
 
     def _fit_curves(self) -> Calibration:
-        """Fit the curves to the histograms. A starter has the scores of a few of its messages, which stand for all."""
-        documents = self.histogram[:, 0].sum(axis=1) if self.is_starter else self.sums[:, 0]
-        return fit_curves(self.histogram[self.nonempty_classes], documents[self.nonempty_classes])
+        """Fit the curves to the histograms."""
+        return fit_curves(self.histogram[self.nonempty_classes], self.unscored[self.nonempty_classes])
 
     def check_calibration(self) -> None:
         """Raise Damaged if the curves differ from a fit to the histograms."""
@@ -102,6 +102,7 @@ class Model:
             class_ids={**self.class_ids, name: len(self.class_ids)},
             sums=np.concatenate([self.sums, np.zeros((1, 3), np.int64)]),
             histogram=np.concatenate([self.histogram, np.zeros((1, 2, BINS), HISTOGRAM)]),
+            unscored=np.append(self.unscored, 0),
             typicality=np.concatenate([self.typicality, NO_TYPICALITY[None]]),
             curves=None,
         )
@@ -122,13 +123,14 @@ class Model:
         ARRIVED messages that were seen. A message of training may be subtracted with another score than it was added
         with, so a bin can be below 0.
         """
-        histogram, sums = self.histogram.copy(), self.typicality.copy()
+        histogram, unscored, sums = self.histogram.copy(), self.unscored.copy(), self.typicality.copy()
         for name, bin_ in bins.items():
             histogram[self.class_ids[name], int(name != label), bin_] += sign
+        unscored[self.class_ids[label]] += 0 if bins else sign
         sums[self.class_ids[label], 0] += sign * (ARRIVED if is_lesson and typicality else 1)
         for name, bin_ in typicality.items():
             sums[self.class_ids[name], 1 + bin_] += sign
-        return replace(self, histogram=histogram, typicality=sums, curves=None)
+        return replace(self, histogram=histogram, unscored=unscored, typicality=sums, curves=None)
 
     @property
     def is_starter(self) -> bool:
@@ -169,13 +171,18 @@ class Model:
         """
         extended = self.with_classes_of(other)
         numbers = [extended.class_ids[name] for name in other.class_ids]
-        sums, histogram, typicality = extended.sums.copy(), extended.histogram.copy(), extended.typicality.copy()
+        sums, histogram, unscored, typicality = (
+            each.copy() for each in (extended.sums, extended.histogram, extended.unscored, extended.typicality)
+        )
         sums[numbers] += weight * other.sums
         histogram[numbers] += weight * other.histogram
+        unscored[numbers] += weight * other.unscored
         factors = np.append(1, np.full(TYPICALITY_BINS, weight))  # the weight makes no more messages seen
         typicality[numbers] += factors * other.typicality
         meta = {**self.meta, SIZE: self.meta[SIZE] + other.meta[SIZE]}
-        return replace(extended, meta=meta, sums=sums, histogram=histogram, typicality=typicality, curves=None)
+        return replace(
+            extended, meta=meta, sums=sums, histogram=histogram, unscored=unscored, typicality=typicality, curves=None
+        )
 
     def plus(self, shared: Model) -> Model:
         """Return the sum of this model and the shared model's. Settings that this file lacks are the shared model's.

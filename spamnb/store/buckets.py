@@ -4,9 +4,10 @@ The key of a bucket is the lowest hash of its range: a hash belongs to the bucke
 it. Training writes buckets of 32 tokens. Learning rewrites the buckets of the message's tokens, divides those that
 become too large, and deletes those that become empty. So the number of buckets follows the number of tokens.
 
-A column of a bucket is an array with a number for each token (``hashes``, ``lengths``) or for each cell, which is a
-token in a class. All numbers of a column have the same width: as many bytes as its largest number needs, and none if
-all are 0.
+    hashes   of the tokens, ascending, 8 bytes each
+    cells    a record of ``width`` bytes for each token and class with a figure that is not 0 (``RECORDS``)
+    texts    of the tokens, each with the byte ff after it, which no text in UTF-8 has
+    vectors  of the tokens, in a model of vectors
 """
 
 from __future__ import annotations
@@ -20,25 +21,34 @@ import numpy as np
 
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted
+from spamnb.model.class_counts import Cells, find_sorted
 from spamnb.model.delta import MAX_UNITS
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
 from spamnb.store.database import Database
 
-# A column of cells: the token's place in the bucket, the class number, the messages of the class with the token, the
-# occurrences of the token less these messages, and the weight of the correction.
-CELLS = "places", "labels", "documents", "further", "weights"
-TEXTS = "lengths", "texts", "vectors"  # columns that only change when a bucket gets or loses a token
-COLUMNS = "hashes", *CELLS, *TEXTS
-TABLE = f"CREATE TABLE tokens (bucket INTEGER PRIMARY KEY, {', '.join(f'{name} BLOB NOT NULL' for name in COLUMNS)})"
+TABLE = (
+    "CREATE TABLE tokens (bucket INTEGER PRIMARY KEY, hashes BLOB NOT NULL, width INTEGER NOT NULL,"
+    " cells BLOB NOT NULL, texts BLOB NOT NULL, vectors BLOB NOT NULL)"
+)
 BUCKET_TOKENS = 32  # of a new bucket: with 16 a lesson takes 8 % less time, with 64 40 % more, and the file is larger
 MAX_BUCKET_TOKENS = 64  # a larger bucket is divided; places in a bucket have one byte
 MAX_TOKEN_BYTES = (1 << 16) - 1
-MAX_CELLS = 1 << 20  # token × class that ``rewrite`` has in memory: 24 MB
-PART_BUCKETS = 1000  # that ``iterate_cells`` reads at once
+MAX_CELLS = 1 << 20  # token × class that are in memory at once: 24 MB
 LOWEST = -(1 << 63)  # hash
 VECTOR = np.dtype("<f4")
 _HASH = np.dtype("<i8")
+_END = 0xFF  # after each text
+_CELLS = "bucket, hashes, width, cells"  # the columns of what ``_parse_cells`` reads
+# A cell's token, as its place in the bucket, and its class; the messages of the class with the token, the occurrences
+# of the token less these messages, and the weight of the correction.
+_FIELDS = "place", "label", "documents", "further", "weight"
+# The types of a record, each wider than the one before. All records of a bucket have one type. The first lacks the
+# weight, which is 0.
+RECORDS = tuple(
+    np.dtype([*zip(_FIELDS, types.split())])
+    for types in ("u1 u1 u1 u1", "u1 u1 u1 u1 <i2", "u1 u1 u1 u1 <i4", "u1 u1 <u2 <u2 <i4", "u1 <u2 <u4 <u4 <i4")
+)
+_BY_WIDTH = {record.itemsize: record for record in RECORDS}
 # The buckets of the hashes in a JSON list; max() of a key is one step in the tree of the keys.
 _OF_HASHES = "WHERE bucket IN (SELECT (SELECT max(bucket) FROM tokens WHERE bucket <= value) FROM json_each(?))"
 
@@ -54,35 +64,35 @@ class Block(NamedTuple):
 # -- reading -----------------------------------------------------------------------------------------------------
 
 
-def select_cells(database: Database, hashes: np.ndarray | None = None) -> list[tuple]:
-    """Return the buckets of these ``hashes``, or all buckets, ascending, without texts and vectors."""
-    return _select(database, ("bucket", "hashes", *CELLS), hashes)
+def read_cells(
+    database: Database, classes: int, hashes: np.ndarray | None = None
+) -> Iterator[tuple[np.ndarray, Cells]]:
+    """Yield the hashes of the tokens in the buckets of these ``hashes``, or in all buckets, and their cells.
+
+    They come in parts of some buckets, so that little memory is needed.
+    """
+    cursor = _select(database, _CELLS, hashes)
+    while rows := cursor.fetchmany(_count_buckets(classes)):
+        yield _parse_cells(rows, classes)
 
 
-def iterate_cells(database: Database, classes: int) -> Iterator[tuple[np.ndarray, Cells]]:
-    """Yield the hashes of all tokens, and their cells, in parts of some buckets, so that little memory is needed."""
-    cursor = database.execute(f"SELECT {', '.join(('bucket', 'hashes', *CELLS))} FROM tokens ORDER BY bucket")  # noqa: S608
-    while rows := cursor.fetchmany(PART_BUCKETS):
-        yield parse_cells(rows, classes)
+def _count_buckets(classes: int) -> int:
+    """Return how many buckets are in memory at once."""
+    return max(1, MAX_CELLS // (MAX_BUCKET_TOKENS * max(classes, 1)))
 
 
-def read_block(database: Database, classes: int) -> Block:
-    """Return the content of all buckets."""
-    rows = _select(database, ("bucket", *COLUMNS), None)
-    cells = parse_cells([row[: 2 + len(CELLS)] for row in rows], classes)[1]
-    tokens, vectors = _parse_texts([(*row[:2], *row[-len(TEXTS) :]) for row in rows])
-    return Block(tokens, cells, vectors)
-
-
-def _parse_texts(rows: Sequence[tuple]) -> tuple[TokenArray, np.ndarray]:
-    """Return the tokens and the vectors of buckets, of which each row has the key, the hashes, and ``TEXTS``."""
-    hashes, sizes = _parse_hashes(rows)
-    _, _, lengths_of_rows, texts_of_rows, vectors = zip(*rows) if rows else [()] * (2 + len(TEXTS))
-    lengths, texts = _join("lengths", lengths_of_rows, sizes).astype(np.int32), _bytes_of("texts", texts_of_rows)
-    if lengths.sum(dtype=np.int64) != len(texts):
+def read_texts(database: Database, hashes: np.ndarray | None = None) -> tuple[TokenArray, np.ndarray]:
+    """Return the tokens in the buckets of these ``hashes``, or in all buckets, and their vectors (n, d)."""
+    rows = _select(database, "bucket, hashes, texts, vectors", hashes).fetchall()
+    stored, sizes = _parse_hashes(rows)
+    octets = np.frombuffer(_bytes_of("texts", [row[2] for row in rows]), np.uint8)
+    is_end = octets == _END
+    ends = np.flatnonzero(is_end)
+    if len(ends) != len(stored) or len(octets) != (ends[-1] + 1 if len(ends) else 0):
         raise Damaged("truncated texts in table tokens")
-    packed = TokenArray.of_packed(np.frombuffer(texts, np.uint8), lengths)
-    return TokenArray(packed.text, packed.offsets, lengths, hashes), _parse_vectors(vectors, sizes)
+    packed = TokenArray.of_packed(octets[~is_end], (np.diff(ends, prepend=-1) - 1).astype(np.int32))
+    vectors = _parse_vectors([row[3] for row in rows], sizes)
+    return TokenArray(packed.text, packed.offsets, packed.lengths, stored), vectors
 
 
 def check_texts(block: Block) -> None:
@@ -100,15 +110,15 @@ def check_texts(block: Block) -> None:
 
 def read_vectors(database: Database, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the hashes (n,), ascending, of the tokens in the buckets of these ``hashes``, and their vectors (n, d)."""
-    rows = _select(database, ("bucket", "hashes", "vectors"), hashes)
+    rows = _select(database, "bucket, hashes, vectors", hashes).fetchall()
     known, sizes = _parse_hashes(rows)
     return known, _parse_vectors([row[2] for row in rows], sizes)
 
 
-def _select(database: Database, columns: Sequence[str], hashes: np.ndarray | None) -> list[tuple]:
-    """Return these columns of the buckets, ascending."""
+def _select(database: Database, columns: str, hashes: np.ndarray | None) -> Any:
+    """Return a cursor of these columns of the buckets, ascending."""
     condition, values = ("", ()) if hashes is None else (_OF_HASHES, (json.dumps(hashes.tolist()),))
-    return database.execute(f"SELECT {', '.join(columns)} FROM tokens {condition} ORDER BY bucket", values).fetchall()  # noqa: S608
+    return database.execute(f"SELECT {columns} FROM tokens {condition} ORDER BY bucket", values)  # noqa: S608
 
 
 def _parse_hashes(rows: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray]:
@@ -126,23 +136,35 @@ def _parse_hashes(rows: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray]:
     return hashes, sizes
 
 
-def parse_cells(rows: Sequence[tuple], classes: int) -> tuple[np.ndarray, Cells]:
+def _parse_cells(rows: Sequence[tuple], classes: int) -> tuple[np.ndarray, Cells]:
     """Return the hashes and the cells of buckets; raise Damaged if no model with these classes has such cells."""
     hashes, sizes = _parse_hashes(rows)
-    _, _, places, *others = zip(*rows) if rows else [()] * (2 + len(CELLS))
-    place = np.frombuffer(_bytes_of("places", places), np.uint8)
-    counts = np.fromiter(map(len, places), np.int64, len(rows))
-    label, documents, further = (_join(name, blobs, counts) for name, blobs in zip(CELLS[1:4], others))
-    weight = _join("weights", others[3], counts, is_signed=True)
+    widths, blobs = [row[2] for row in rows], [row[3] for row in rows]
+    _bytes_of("cells", blobs)
+    if not {*widths} <= _BY_WIDTH.keys():
+        raise Damaged("width in table tokens of no record")
+    lengths, width_of = np.fromiter(map(len, blobs), np.int64, len(blobs)), np.array(widths, np.int64)
+    counts = lengths // width_of
+    if (lengths != counts * width_of).any():
+        raise Damaged("truncated cells in table tokens")
+    values = np.zeros((len(_FIELDS), int(counts.sum())), np.int64)
+    for width in {*widths}:
+        has_width = width_of == width
+        records = np.frombuffer(b"".join(compress(blobs, has_width.tolist())), _BY_WIDTH[width])
+        cells = slice(None) if has_width.all() else np.flatnonzero(np.repeat(has_width, counts))
+        for i, field in enumerate(records.dtype.names or ()):
+            values[i, cells] = records[field]
+    place, label, documents, occurrences, weight = values
     token = place + np.repeat(np.cumsum(sizes) - sizes, counts)
-    is_same = np.diff(token) == 0
-    if (place >= np.repeat(sizes, counts)).any() or (np.diff(token) < 0).any():
+    steps = np.diff(token)
+    if (place >= np.repeat(sizes, counts)).any() or (steps < 0).any():
         raise Damaged("places in table tokens that are not in order")
-    if label.max(initial=0) >= max(classes, 1) or (np.diff(label)[is_same] <= 0).any() or (len(label) and not classes):
+    if (label >= classes).any() or (np.diff(label)[steps == 0] <= 0).any():
         raise Damaged("labels in table tokens of unknown or repeated classes")
-    if ((documents == 0) & (further > 0)).any() or (weight < -MAX_UNITS).any():
+    if ((documents == 0) & (occurrences > 0)).any() or (weight < -MAX_UNITS).any():
         raise Damaged("impossible figures in table tokens")
-    return hashes, Cells(token, label, np.stack([documents, documents + further, weight]))
+    occurrences += documents
+    return hashes, Cells(token, label, values[2:])
 
 
 def _parse_vectors(blobs: Sequence[Any], sizes: np.ndarray) -> np.ndarray:
@@ -169,26 +191,6 @@ def _bytes_of(column: str, blobs: Iterable[Any]) -> bytes:
         raise Damaged(f"{column} in table tokens that are not bytes") from None
 
 
-def _join(column: str, blobs: Sequence[Any], counts: np.ndarray, is_signed: bool = False) -> np.ndarray:
-    """Return the numbers of a column (n,) int64; bucket i has ``counts[i]`` of them."""
-    _bytes_of(column, blobs)
-    lengths = np.fromiter(map(len, blobs), np.int64, len(blobs))
-    widths = lengths // np.maximum(counts, 1)
-    used = {*widths.tolist()}
-    if (lengths != widths * counts).any() or not used <= {0, 1, 2, 4}:
-        raise Damaged(f"truncated {column} in table tokens")
-    numbers = np.zeros(int(counts.sum()), np.int64)
-    for width in used - {0}:
-        has_width = widths == width
-        octets = b"".join(compress(blobs, has_width.tolist()))
-        numbers[np.repeat(has_width, counts)] = np.frombuffer(octets, _number_type(width, is_signed))
-    return numbers
-
-
-def _number_type(width: int, is_signed: bool) -> np.dtype:
-    return np.dtype(f"<{'i' if is_signed else 'u'}{width}")
-
-
 # -- writing -----------------------------------------------------------------------------------------------------
 
 
@@ -197,78 +199,71 @@ def write_blocks(database: Database, blocks: Iterable[Block]) -> None:
     last_hash: Any = LOWEST
     for block in blocks:
         for first in range(0, len(block.tokens), CHUNK_TOKENS):
-            end = min(first + CHUNK_TOKENS, len(block.tokens))
-            begins = np.arange(first, end, BUCKET_TOKENS)
-            keys = _separate(np.append(last_hash, block.tokens.hashes[first:end]), begins - first + 1)
-            _write(database, block, keys, np.append(begins, end))
-            last_hash = block.tokens.hashes[end - 1]
+            chunk = np.arange(first, min(first + CHUNK_TOKENS, len(block.tokens)))
+            tokens, begins = block.tokens.take(chunk), np.arange(0, len(chunk), BUCKET_TOKENS)
+            keys = _separate(np.append(last_hash, tokens.hashes), begins + 1)
+            bounds = np.append(begins, len(chunk))
+            packed = _pack_cells(database, block.cells.take(chunk), bounds)
+            _insert(database, keys.tolist(), packed, tokens, block.vectors[chunk], bounds)
+            last_hash = tokens.hashes[-1]
 
 
-def rewrite(
-    database: Database, rows: Sequence[tuple], hashes: np.ndarray, figures: np.ndarray, texts: TokenArray
-) -> tuple[list[tuple], list[int]]:
+def rewrite(database: Database, hashes: np.ndarray, figures: np.ndarray, texts: TokenArray) -> None:
     """Replace the ``figures`` (k, C, 3) of the tokens with these ``hashes``, ascending. A token of zeros is deleted.
 
-    ``rows`` are the buckets of the hashes (``select_cells``), and ``texts`` tokens in any order, among them all that
-    the file lacks. Return the buckets as they were written, and the keys of those that were deleted.
+    ``texts`` are tokens in any order, among them all that the file lacks.
     """
+    rows = _select(database, _CELLS, hashes).fetchall()
     lowest = hashes[figures.any(axis=(1, 2))][:1]
     if len(lowest) and (not rows or lowest[0] < rows[0][0]):  # no bucket has such a low hash
-        rows = [(LOWEST, *[b""] * (1 + len(CELLS))), *rows]
-    step = max(1, MAX_CELLS // (MAX_BUCKET_TOKENS * figures.shape[1]))
+        rows = [(LOWEST, b"", RECORDS[0].itemsize, b""), *rows]
+    step = _count_buckets(figures.shape[1])
     bounds = [*np.searchsorted(hashes, [row[0] for row in rows[::step]]).tolist(), len(hashes)]
-    written: list[tuple] = []
-    deleted: list[int] = []
     for i, (begin, end) in enumerate(pairwise(bounds)):
-        chunk = rows[i * step : (i + 1) * step]
-        buckets, keys = _rewrite_buckets(database, chunk, hashes[begin:end], figures[begin:end], texts)
-        written, deleted = written + buckets, deleted + keys
-    return written, deleted
+        _rewrite_buckets(database, rows[i * step : (i + 1) * step], hashes[begin:end], figures[begin:end], texts)
 
 
 def _rewrite_buckets(
     database: Database, rows: Sequence[tuple], hashes: np.ndarray, figures: np.ndarray, texts: TokenArray
-) -> tuple[list[tuple], list[int]]:
+) -> None:
     """Rewrite some buckets. Of those that keep their tokens, nine in ten of a lesson, only the cells are written."""
-    (stored, old_cells), keys = parse_cells(rows, figures.shape[1]), np.array([row[0] for row in rows], np.int64)
-    is_new = (find_sorted(stored, hashes) < 0) & figures.any(axis=(1, 2))
-    both = np.append(stored, hashes[is_new])
-    order = np.argsort(both, kind="stable")  # which takes little time for two parts that are sorted
-    both, table = both[order], old_cells.table(len(order), figures.shape[1])[order]
-    place = find_sorted(both, hashes)
-    table[place[place >= 0]] = figures[place >= 0]  # the others were learned and forgotten in one transaction
-    cells = Cells.of_table(table)
-    has_cells = np.bincount(cells.token, minlength=len(both)) > 0
+    (stored, old_cells), keys = _parse_cells(rows, figures.shape[1]), np.array([row[0] for row in rows], np.int64)
+    is_used = figures.any(axis=(1, 2))
+    new = hashes[(find_sorted(stored, hashes) < 0) & is_used]
+    tokens = np.insert(stored, np.searchsorted(stored, new), new)
+    token = find_sorted(tokens, hashes)  # −1 of those that were learned and forgotten in one transaction
+    table = np.zeros((len(tokens), *figures.shape[1:]), np.int64)
+    table[np.searchsorted(tokens, stored)[old_cells.token], old_cells.label] = old_cells.figures.T
+    table[token[token >= 0]] = figures[token >= 0]
+    lost = token[(token >= 0) & ~is_used]
     has_moved = np.zeros(len(keys), bool)  # whether a bucket gets or loses a token
-    has_moved[np.searchsorted(keys, both[(order >= len(stored)) | ~has_cells], side="right") - 1] = True
-    both, cells = both[has_cells], cells._replace(token=(np.cumsum(has_cells) - 1)[cells.token])
+    has_moved[np.searchsorted(keys, np.append(new, tokens[lost]), side="right") - 1] = True
+    tokens, cells = np.delete(tokens, lost), Cells.of_table(np.delete(table, lost, axis=0))
 
-    begins = np.searchsorted(both, keys)
-    sizes = np.diff(begins, append=len(both))
+    begins = np.searchsorted(tokens, keys)
+    sizes = np.diff(begins, append=len(tokens))
     n_parts = np.where(sizes > MAX_BUCKET_TOKENS, -(-sizes // BUCKET_TOKENS), sizes > 0)
     has_moved |= n_parts != 1
     nth = np.arange(n_parts.sum()) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
     begins = np.repeat(begins, n_parts) + BUCKET_TOKENS * nth
-    new_keys = np.where(nth > 0, _separate(both, begins), np.repeat(keys, n_parts))
-    bounds = np.append(begins, len(both))
-    written = list(zip(new_keys.tolist(), _slice(both.astype(_HASH), bounds), *_pack_cells(database, cells, bounds)))
+    new_keys = np.where(nth > 0, _separate(tokens, begins), np.repeat(keys, n_parts)).tolist()
+    bounds, is_moved = np.append(begins, len(tokens)), np.repeat(has_moved, n_parts)
+    widths, blobs = _pack_cells(database, cells, bounds)
 
-    is_moved = np.repeat(has_moved, n_parts)
-    update = f"UPDATE tokens SET {', '.join(f'{name} = ?' for name in CELLS)} WHERE bucket = ?"  # noqa: S608
-    database.executemany(update, [(*row[2:], row[0]) for row in compress(written, (~is_moved).tolist())])
+    updated = compress(zip(widths, blobs, new_keys), (~is_moved).tolist())
+    database.executemany("UPDATE tokens SET width = ?, cells = ? WHERE bucket = ?", updated)
     if is_moved.any():
-        old_texts, old_vectors = _parse_texts(_select(database, ("bucket", "hashes", *TEXTS), keys[has_moved]))
-        tokens = TokenArray.concat([old_texts, texts])
-        distinct, first = np.unique(tokens.hashes, return_index=True)
-        chosen = first[find_sorted(distinct, both[np.repeat(is_moved, np.diff(bounds))])]
-        vectors = np.zeros((len(tokens), old_vectors.shape[1]), VECTOR)
+        old_texts, old_vectors = read_texts(database, keys[has_moved])
+        both = TokenArray.concat([old_texts, texts])
+        distinct, first = np.unique(both.hashes, return_index=True)
+        moved = tokens[np.repeat(is_moved, np.diff(bounds))]
+        chosen = first[find_sorted(distinct, moved)]
+        vectors = np.zeros((len(both), old_vectors.shape[1]), VECTOR)
         vectors[: len(old_vectors)] = old_vectors
         moved_bounds = np.append(0, np.cumsum(np.diff(bounds)[is_moved]))
-        columns = zip(*_pack_texts(database, tokens.take(chosen), vectors[chosen], moved_bounds))
-        _insert(database, [(*row, *blobs) for row, blobs in zip(compress(written, is_moved.tolist()), columns)])
-    deleted = keys[sizes == 0].tolist()
-    database.executemany("DELETE FROM tokens WHERE bucket = ?", [(key,) for key in deleted])
-    return written, deleted
+        keys_of_moved, *packed = (list(compress(column, is_moved.tolist())) for column in (new_keys, widths, blobs))
+        _insert(database, keys_of_moved, packed, both.take(chosen), vectors[chosen], moved_bounds)
+    database.executemany("DELETE FROM tokens WHERE bucket = ?", [(key,) for key in keys[sizes == 0].tolist()])
 
 
 def _separate(hashes: np.ndarray, begins: np.ndarray) -> np.ndarray:
@@ -286,66 +281,52 @@ def _separate(hashes: np.ndarray, begins: np.ndarray) -> np.ndarray:
     return after & ~(bits >> 1)
 
 
-def _write(database: Database, block: Block, keys: np.ndarray, bounds: np.ndarray) -> None:
-    """Write the tokens between each two ``bounds`` into the bucket with the key."""
-    chunk, token_bounds = np.arange(bounds[0], bounds[-1]), bounds - bounds[0]
-    tokens, cells = block.tokens.take(chunk), block.cells.take(chunk)
-    columns = _slice(tokens.hashes.astype(_HASH), token_bounds), *_pack_cells(database, cells, token_bounds)
-    _insert(database, zip(keys.tolist(), *columns, *_pack_texts(database, tokens, block.vectors[chunk], token_bounds)))
-
-
-def _insert(database: Database, rows: Iterable[tuple]) -> None:
-    database.executemany("REPLACE INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-
-
-def _pack_texts(
-    database: Database, tokens: TokenArray, vectors: np.ndarray, bounds: np.ndarray
-) -> tuple[list[bytes], list[bytes], list[bytes]]:
-    """Return the columns ``TEXTS`` of buckets, each with the tokens between two ``bounds``."""
+def _insert(
+    database: Database, keys: list[int], cells: Sequence[list[Any]], tokens: TokenArray, vectors: np.ndarray,
+    bounds: np.ndarray,
+) -> None:  # fmt: skip
+    """Write buckets, each with the tokens between two ``bounds``, and with cells as ``_pack_cells`` returns them."""
     if tokens.lengths.max(initial=0) > MAX_TOKEN_BYTES:
         raise SpamnbError(f"{database.path}: a token is longer than a model file holds")
     ends = np.append(0, np.cumsum(tokens.lengths, dtype=np.int64))
-    texts = _slice(tokens.packed(), ends[bounds])
-    return _pack(tokens.lengths, bounds), texts, _slice(vectors.astype(VECTOR), bounds)
+    texts = np.insert(tokens.packed(), ends[1:], _END)
+    columns = (
+        _slice(tokens.hashes.astype(_HASH), bounds), *cells,
+        _slice(texts, ends[bounds] + bounds), _slice(vectors.astype(VECTOR), bounds),
+    )  # fmt: skip
+    database.executemany("REPLACE INTO tokens VALUES (?, ?, ?, ?, ?, ?)", zip(keys, *columns))
 
 
-def _pack_cells(database: Database, cells: Cells, bounds: np.ndarray) -> list[list[bytes]]:
-    """Return the columns ``CELLS`` of buckets, each with the tokens between two ``bounds``."""
-    figures = cells.figures
-    if figures[:WEIGHT].max(initial=0) > MAX_COUNT:
+def _pack_cells(database: Database, cells: Cells, bounds: np.ndarray) -> tuple[list[int], list[bytes]]:
+    """Return the width of the records of each bucket, and the records; a bucket has the tokens between two bounds."""
+    documents, occurrences, weight = cells.figures
+    if occurrences.max(initial=0) > MAX_COUNT:
         raise SpamnbError(f"{database.path}: a token was counted more than {MAX_COUNT:,} times, which no model holds")
-    if np.abs(figures[WEIGHT]).max(initial=0) > MAX_UNITS:
+    if np.abs(weight).max(initial=0) > MAX_UNITS:
         raise SpamnbError(f"{database.path}: a token's weight is larger than a model file holds")
-    cell_bounds = np.searchsorted(cells.token, bounds)
-    place = cells.token - np.repeat(bounds[:-1], np.diff(cell_bounds))
-    return [
-        _slice(place.astype(np.uint8), cell_bounds),
-        _pack(cells.label, cell_bounds),
-        _pack(figures[DOCUMENTS], cell_bounds),
-        _pack(figures[OCCURRENCES] - figures[DOCUMENTS], cell_bounds),
-        _pack(figures[WEIGHT], cell_bounds, is_signed=True),
-    ]
+    cell_bounds, further = np.searchsorted(cells.token, bounds), occurrences - documents
+    sizes, count = np.diff(cell_bounds), np.maximum(documents, further)
+    number = (weight != 0).astype(np.intp)  # of the narrowest type that holds the cell
+    number[np.maximum(weight, ~weight) > 0x7FFF] = 2
+    number[count > 0xFF] = 3
+    number[(count > 0xFFFF) | (cells.label > 0xFF)] = 4
+    of_bucket = np.zeros(len(sizes), np.intp)
+    if len(number):
+        of_bucket[sizes > 0] = np.maximum.reduceat(number, cell_bounds[:-1][sizes > 0])
+    place, blobs = cells.token - np.repeat(bounds[:-1], sizes), [b""] * len(sizes)
+    for number_of_type in {*of_bucket.tolist()}:
+        has_type = of_bucket == number_of_type
+        chosen = np.repeat(has_type, sizes)
+        records = np.empty(int(sizes[has_type].sum()), RECORDS[number_of_type])
+        for field, values in zip(records.dtype.names or (), (place, cells.label, documents, further, weight)):
+            records[field] = values[chosen]
+        parts = _slice(records, np.append(0, np.cumsum(sizes[has_type])))
+        for i, blob in zip(np.flatnonzero(has_type).tolist(), parts):
+            blobs[i] = blob
+    return [RECORDS[i].itemsize for i in of_bucket.tolist()], blobs
 
 
 def _slice(values: np.ndarray, bounds: np.ndarray) -> list[bytes]:
     """Return the bytes of the rows between each two bounds."""
     octets, ends = values.tobytes(), (bounds * (values.nbytes // max(len(values), 1))).tolist()
     return list(map(octets.__getitem__, map(slice, ends, ends[1:])))
-
-
-def _pack(numbers: np.ndarray, bounds: np.ndarray, is_signed: bool = False) -> list[bytes]:
-    """Return the numbers between each two bounds as bytes, as narrow as they can be."""
-    sizes, largest = np.diff(bounds), np.zeros(len(bounds) - 1, np.int64)
-    # The largest number of each part that has one; a negative number −n needs the width of n − 1.
-    magnitudes = np.maximum(numbers, -1 - numbers) << 1 | (numbers != 0) if is_signed else numbers
-    if len(numbers):
-        largest[sizes > 0] = np.maximum.reduceat(magnitudes, bounds[:-1][sizes > 0])
-    widths = np.array([0, 1, 2, 4])[np.searchsorted([0, 0xFF, 0xFFFF], largest)]
-    blobs = [b""] * len(sizes)
-    for width in {*widths.tolist()} - {0}:
-        parts = np.flatnonzero(widths == width)
-        octets = numbers.astype(_number_type(width, is_signed)).tobytes()
-        begins, ends = (width * bounds[parts]).tolist(), (width * bounds[parts + 1]).tolist()
-        for part, begin, end in zip(parts.tolist(), begins, ends):
-            blobs[part] = octets[begin:end]
-    return blobs

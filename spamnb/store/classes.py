@@ -28,12 +28,14 @@ def read_model(database: Database) -> Model:
     if len(rows) > MAX_META:
         raise Damaged(f"table meta has more than {MAX_META} rows")
     meta = {key: parse_json("meta", key, value) for key, value in rows}
-    columns = "name, id, calibration, typicality, documents, document_counts, occurrences, slope, intercept, knee"
+    columns = (
+        "name, id, calibration, typicality, documents, document_counts, occurrences, slope, intercept, knee, unscored"
+    )
     classes = checked_rows(
         "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
         id=int_up_to(MAX_CLASSES - 1), calibration=bytes, typicality=bytes, documents=int_up_to(MAX_COUNT),
         document_counts=int_up_to(MAX_SUM), occurrences=int_up_to(MAX_SUM), slope=_is_parameter,
-        intercept=_is_parameter, knee=_is_knee,
+        intercept=_is_parameter, knee=_is_knee, unscored=int_up_to(MAX_COUNT, -MAX_COUNT),
     )  # fmt: skip
     if [row[1] for row in classes] != list(range(len(classes))):
         raise Damaged("numbers in table classes that are not in order")
@@ -46,21 +48,22 @@ def read_model(database: Database) -> Model:
     documents, document_counts, occurrences = sums.T
     if (document_counts > documents * float(size)).any() or (document_counts > occurrences).any():
         raise Damaged("figures in table classes that do not fit together")
-    curves = np.array([row[7:] for row in classes]).reshape(-1, 3)
+    curves = np.array([row[7:10] for row in classes]).reshape(-1, 3)
     histogram = _parse_histograms([row[2] for row in classes])
     typicality = _parse_typicality([row[3] for row in classes])
+    unscored = np.array([row[10] for row in classes], np.int64)
     class_ids = {row[0]: row[1] for row in classes}
-    return Model(meta, class_ids, sums, histogram, typicality, curves, arrays=read_arrays(database))
+    return Model(meta, class_ids, sums, histogram, unscored, typicality, curves, arrays=read_arrays(database))
 
 
 def update_model(database: Database, model: Model) -> None:
     """Write the classes' sums and curves, the number of tokens and the share of wrong labels over the old ones."""
     blobs = [[each.tobytes() for each in sums.astype(HISTOGRAM)] for sums in (model.histogram, model.typicality)]
-    rows = zip(model.sums.tolist(), *blobs, model.fitted_curves.tolist())
+    rows = zip(model.sums.tolist(), *blobs, model.unscored.tolist(), model.fitted_curves.tolist())
     database.executemany(
         "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ?, typicality = ?,"
-        " slope = ?, intercept = ?, knee = ? WHERE id = ?",
-        [(*sums, *blobs_of_class, *curve, c) for c, (sums, *blobs_of_class, curve) in enumerate(rows)],
+        " unscored = ?, slope = ?, intercept = ?, knee = ? WHERE id = ?",
+        [(*sums, *others, *curve, c) for c, (sums, *others, curve) in enumerate(rows)],
     )
     figures = ((repr(model.meta[SIZE]), SIZE), (repr(float(model.calibration.noise)), NOISE))
     database.executemany("UPDATE meta SET value = ? WHERE key = ?", figures)

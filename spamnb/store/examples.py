@@ -1,4 +1,4 @@
-"""Table ``hard``: the examples of a corrected model, with their tokens, so that lessons can fit them again.
+"""Table ``examples``: the examples of a corrected model, with their tokens, so that lessons can fit them again.
 
 An example is scored anew each time, by naive Bayes without it, because a score of an earlier model may be wrong by now.
 Examples have large coefficients (model/correction.py): training writes the messages with the largest, and a message
@@ -34,25 +34,25 @@ def read_examples(store: Store) -> list[Example]:
     """Return the examples that are fitted again, the oldest first."""
     with store.reading():
         if store.examples is None:
-            store.examples = _read(store, "ORDER BY sequence DESC LIMIT ?", MAX_EXAMPLES)[::-1]
+            store.examples = _read(store, "ORDER BY number DESC LIMIT ?", MAX_EXAMPLES)[::-1]
         return store.examples
 
 
 def _read(store: Store, condition: str, *parameters: int | bytes) -> list[Example]:
     with store.reading():
-        columns = "SELECT sequence, digest, class, coalesce(pending, '{}'), groups, hashes FROM hard"
+        columns = "SELECT number, digest, class, coalesce(pending, '{}'), groups, hashes FROM examples"
         class_ids, examples = store.own.class_ids, []
         names = list(class_ids)
         rows = checked_rows(
-            "hard", store.execute(f"{columns} WHERE digest NOT NULL {condition}", parameters),
-            sequence=int_up_to(MAX_SUM), digest=is_digest, **{"class": int_up_to(len(names) - 1)}, pending=str,
+            "examples", store.execute(f"{columns} WHERE digest NOT NULL {condition}", parameters),
+            number=int_up_to(MAX_SUM), digest=is_digest, **{"class": int_up_to(len(names) - 1)}, pending=str,
             groups=bytes, hashes=bytes,
         )  # fmt: skip
         records = read_records(store, [row[1] for row in rows])
         for number, digest, label, pending, groups, blob in rows:
             hashes = parse_hashes(blob)
             if len(hashes) != len(groups) or max(groups, default=0) >= len(GROUPS):
-                raise Damaged("a row of table hard whose groups do not exist, or do not fit its hashes")
+                raise Damaged("a row of table examples whose groups do not exist, or do not fit its hashes")
             contribution = records[digest].contribution if digest in records else {}
             arrays = hashes, np.frombuffer(groups, GROUP)
             units = contribution, parse_units(pending, class_ids)
@@ -64,13 +64,13 @@ def add_examples(store: Store, examples: Sequence[Example]) -> None:
     """Store examples, and add the pending units of those that are no longer fitted again to the buckets."""
     with store.writing():
         ids, both = store.own.class_ids, [*read_examples(store)]
-        (number,) = store.execute("SELECT coalesce(max(sequence), 0) FROM hard").fetchone()
+        (number,) = store.execute("SELECT coalesce(max(number), 0) FROM examples").fetchone()
         for example in examples:
             if len(example.hashes) <= MAX_EXAMPLE_TOKENS:
                 both.append(example._replace(number=(number := number + 1)))
                 arrays = example.groups.astype(GROUP).tobytes(), example.hashes.astype(HASH).tobytes()
                 row = number, example.digest, ids[example.label], None, *arrays
-                store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?, ?)", row)
+                store.execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?, ?)", row)
         store.examples = both[-MAX_EXAMPLES:]
         _empty_pending(store, both[:-MAX_EXAMPLES])
 
@@ -83,7 +83,7 @@ def change_examples(store: Store, changes: Mapping[int, Units], sign: int) -> No
     with store.writing():
         fitted, changed = {each.number: each for each in read_examples(store)}, {}
         for number, units in changes.items():
-            for each in [fitted[number]] if number in fitted else _read(store, "AND sequence = ?", number):
+            for each in [fitted[number]] if number in fitted else _read(store, "AND number = ?", number):
                 contribution, pending = (_plus(old, units, sign) for old in (each.contribution, each.pending))
                 changed[each.digest] = each._replace(contribution=contribution, pending=pending)
         records = read_records(store, [*changed])
@@ -98,7 +98,7 @@ def delete_example(store: Store, digest: bytes) -> None:
     """Empty the row of a message, after its pending units were added to the buckets."""
     with store.writing():
         _empty_pending(store, _read(store, "AND digest = ?", digest))
-        store.execute("UPDATE hard SET digest = NULL, groups = x'', hashes = x'' WHERE digest = ?", (digest,))
+        store.execute("UPDATE examples SET digest = NULL, groups = x'', hashes = x'' WHERE digest = ?", (digest,))
         store.examples = None
 
 
@@ -113,7 +113,7 @@ def _empty_pending(store: Store, examples: Iterable[Example]) -> None:
 def _write_pending(store: Store, examples: Iterable[Example]) -> None:
     rows = [(json.dumps(each.pending) if any(each.pending.values()) else None, each.number) for each in examples]
     if rows:
-        store.executemany("UPDATE hard SET pending = ? WHERE sequence = ?", rows)
+        store.executemany("UPDATE examples SET pending = ? WHERE number = ?", rows)
         store.drop_pending()
 
 

@@ -42,13 +42,13 @@ def export(store: Store, with_lessons: bool = False) -> Iterator[str]:
     yield json_line({"spamnb": EXPORT_VERSION, "meta": meta})
     used_classes = {names[c] for c in np.unique(cells.label)}
     used_classes |= {name for _, learned in messages for name in learned.contribution}
-    rows = zip(names, model.sums[:, 0].tolist(), model.histogram, model.typicality)
-    for name, documents, histogram, typicality in sorted(rows, key=itemgetter(0)):
+    rows = zip(names, model.sums[:, 0].tolist(), model.histogram, model.unscored.tolist(), model.typicality)
+    for name, documents, histogram, unscored, typicality in sorted(rows, key=itemgetter(0)):
         if documents or histogram.any() or name in used_classes:
             bins = np.nonzero(histogram)  # a row of the export: [0 (the class) or 1 (others), bin, messages]
             calibration = np.stack([*bins, histogram[bins]], axis=1).tolist()
             known = np.flatnonzero(typicality)  # a row of the export: [0 (all seen) or 1 + bin, messages]
-            facts = {"class": name, "documents": documents, "calibration": calibration}
+            facts = {"class": name, "documents": documents, "unscored": unscored, "calibration": calibration}
             facts["typicality"] = np.stack([known, typicality[known]], axis=1).tolist()
             yield json_line(facts)
     facts_of_token: list[dict[str, dict[str, Any]]] = [{"counts": {}} for _ in tokens]
@@ -87,6 +87,7 @@ class _Parser:
     def __init__(self) -> None:
         self.documents: dict[str, int] = {}
         self.histograms: dict[str, np.ndarray] = {}
+        self.unscored: dict[str, int] = {}
         self.typicality: dict[str, np.ndarray] = {}
         self.tokens: list[str] = []
         self.cells: list[tuple[int, int]] = []  # the numbers of the token and of the class of each cell
@@ -141,6 +142,8 @@ class _Parser:
         for others, bin_, n in record["calibration"]:
             histogram[others, bin_] = n
         self.histograms[name] = histogram
+        # Exports of older versions lack it, and all of their messages count.
+        self.unscored[name] = int(record.get("unscored", self.documents[name] - histogram[0].sum()))
         self.typicality[name] = NO_TYPICALITY.copy()
         for index, n in record["typicality"]:
             if not 0 <= index < len(NO_TYPICALITY):
@@ -181,6 +184,7 @@ class _Parser:
             self._number,
             sum_classes(np.array([*self.documents.values()], np.int64), cells),
             np.array([*self.histograms.values()], np.int64).reshape(-1, 2, BINS),
+            np.array([*self.unscored.values()], np.int64),
             np.array([*self.typicality.values()], np.int64).reshape(-1, len(NO_TYPICALITY)),
             None,
             arrays=self.arrays,

@@ -5,7 +5,7 @@
     tokens        buckets of tokens with their figures (buckets.py)
     messages      how each message was learned, and its contribution to a correction (records.py)
     kept_lessons  lessons, whole (lessons.py)
-    hard          examples of a corrected model (examples.py), with weights that the buckets lack (pending.py)
+    examples      messages that lessons fit again (examples.py), with weights that the buckets lack (pending.py)
 
 The classes and their sums (``Model``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
 again when another connection changes the file. A change is made in memory and written before its transaction ends.
@@ -30,7 +30,7 @@ import numpy as np
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, find_sorted
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted
 from spamnb.model.delta import MAX_UNITS, Example, Sums
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
@@ -40,22 +40,23 @@ from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.arrays import ARRAY
-from spamnb.store.buckets import TABLE, Block, parse_cells, read_block, read_vectors, select_cells
+from spamnb.store.buckets import TABLE, Block, read_cells, read_texts, read_vectors
 from spamnb.store.classes import MAX_CLASSES, read_model, update_model
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.pending import Pending
 from spamnb.store.token_table import TokenTable
 
-FORMAT = 13  # raised when the tables change, and when the same sums give other scores
-OLD_FORMAT = 9  # which ``upgrade`` trains again (old_models.py)
+FORMAT = 14  # raised when the tables change, and when the same sums give other scores
+OLD_FORMATS = 9, 13  # which ``upgrade`` trains again (old_models.py)
 PAGE_BYTES = 1024  # learning a message writes some 350 pages of any size; with 4,096 bytes it takes 1.5 times as long
 CLASSES = (
     "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
     " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL,"
-    " typicality BLOB NOT NULL, slope REAL NOT NULL, intercept REAL NOT NULL, knee REAL NOT NULL)"
+    " typicality BLOB NOT NULL, unscored INTEGER NOT NULL, slope REAL NOT NULL, intercept REAL NOT NULL,"
+    " knee REAL NOT NULL)"
 )
-HARD = (
-    "CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
+EXAMPLES = (
+    "CREATE TABLE examples (number INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
     " pending TEXT, groups BLOB NOT NULL, hashes BLOB NOT NULL)"
 )
 SCHEMA = (
@@ -65,7 +66,7 @@ SCHEMA = (
     "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, facts TEXT) WITHOUT ROWID",
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
     " taught_at INTEGER NOT NULL, message BLOB NOT NULL)",
-    HARD,
+    EXAMPLES,
 )
 
 # Keys of meta whose values a user's file and the shared model have in common.
@@ -187,7 +188,7 @@ class Store(Database):
                     f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
                 )
             if version < FORMAT:
-                command = "upgrade' trains it again" if version == OLD_FORMAT else "train --force' replaces it"
+                command = "upgrade' trains it again" if version in OLD_FORMATS else "train --force' replaces it"
                 raise Outdated(
                     f"{self.path}: made by an older spamnb (format {version}), and cannot be read; 'spamnb {command}"
                 )
@@ -333,7 +334,7 @@ class Store(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self.write_changes()
         row = number, name, np.zeros((2, BINS), HISTOGRAM).tobytes(), NO_TYPICALITY.tobytes(), *NO_CURVE
-        self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, ?, ?, ?)", row)
+        self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?, ?, 0, ?, ?, ?)", row)
         self._change(self.own.with_class(name))
         self._rows = self._frequencies = self._pending = None  # they lack the new class
         return number
@@ -391,8 +392,13 @@ class Store(Database):
         """Return all tokens, ascending by hash, with their cells and vectors."""
         with self.reading():
             self.write_changes()
-            block = read_block(self, len(self.own.class_ids))
-            return block._replace(cells=self._read_pending().add_to(block.tokens.hashes, block.cells))
+            parts, pending = [], self._read_pending()
+            for hashes, cells in read_cells(self, len(self.own.class_ids)):
+                table = cells.table(len(hashes), len(self.own.class_ids))
+                pending.add_to(table, hashes)
+                parts.append((len(hashes), Cells.of_table(table)))
+            tokens, vectors = read_texts(self)
+            return Block(tokens, Cells.concat(parts), vectors)
 
     def look_up(self, tokens: Sequence[str]) -> list[Sums]:
         """Return the sums by which a message with these ``tokens``, which are distinct, is scored.
@@ -439,11 +445,10 @@ class Store(Database):
         """Return the figures (3, C, k) of tokens in these classes, in this file alone."""
         rows, numbers = self._open_rows(), self.own.class_ids
         places = rows.find_places(hashes, self.own)
-        present = [c for c, name in enumerate(classes) if name in numbers]
-        figures = np.zeros((3, len(classes), len(places)), np.int64)
-        columns = [numbers[classes[c]] for c in present]
-        figures[:, present] = rows.figures[places[:, None], columns].transpose(2, 1, 0)
-        figures[WEIGHT, present] += self._read_pending().of(hashes)[:, columns].T
+        table = rows.figures[places]
+        self._read_pending().add_to(table, hashes)
+        figures, present = np.zeros((3, len(classes), len(places)), np.int64), [name in numbers for name in classes]
+        figures[:, present] = table[:, [numbers[name] for name in classes if name in numbers]].transpose(2, 1, 0)
         return figures
 
     def add(self, label: str, message: Rows, sign: int = 1) -> None:
@@ -506,7 +511,8 @@ class Store(Database):
             own = self.own
             if self._frequencies is None:
                 self.write_changes()
-                cells = parse_cells(select_cells(self), len(own.sums))[1]
+                parts = [(len(hashes), cells) for hashes, cells in read_cells(self, len(own.sums))]
+                cells = Cells.concat(parts)
                 if not np.array_equal(cells.sums(DOCUMENTS, cells.label, len(own.sums)), own.sums[:, 1]):
                     raise Damaged("sums of tokens that differ from the sums in table classes")
                 self._frequencies = cells.frequencies(len(own.sums))

@@ -11,10 +11,10 @@ from itertools import repeat
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.model.class_counts import DOCUMENTS, find_sorted, sort_distinct
+from spamnb.model.class_counts import DOCUMENTS, find_sorted
 from spamnb.model.model import SIZE, Model
 from spamnb.reader.tokens import TokenArray
-from spamnb.store.buckets import iterate_cells, parse_cells, rewrite, select_cells
+from spamnb.store.buckets import read_cells, rewrite
 from spamnb.store.database import Database
 
 MAX_ROWS = 200_000  # rows in memory, apart from a table that is read as a whole: hostile mail always has new words
@@ -29,15 +29,11 @@ class TokenTable:
     def __init__(self, database: Database, classes: int) -> None:
         self._database, self.classes = database, classes
         self._rows_read = 0  # by look-ups of many tokens
-        self._start_empty()
-
-    def _start_empty(self) -> None:
         self._start(np.zeros(0, np.int64), np.zeros((1, self.classes, 3), np.int64))
 
     def _start(self, hashes: np.ndarray, figures: np.ndarray) -> None:
         """Begin with the ``figures`` (n + 1, C, 3) of these tokens, ascending by hash: none, or the whole table."""
         self._table_hashes = hashes
-        self._buckets: dict[int, tuple] = {}  # by key, of all tokens beside the whole table
         self._place_of_hash: dict[int, int] = {}  # of rows beside the whole table
         # The arrays have room for more rows, and their last row is always 0.
         self.hashes, self.figures = np.append(hashes, 0), figures
@@ -84,7 +80,7 @@ class TokenTable:
         """Read the whole table."""
         size, n = model.meta[SIZE], 0
         hashes, figures = np.zeros(size, np.int64), np.zeros((size + 1, self.classes, 3), np.int64)
-        for part, cells in iterate_cells(self._database, self.classes):
+        for part, cells in read_cells(self._database, self.classes):
             if n + len(part) <= size:
                 hashes[n : n + len(part)] = part
                 figures[n + cells.token, cells.label] = cells.figures.T
@@ -107,12 +103,10 @@ class TokenTable:
         self._place_of_hash.update(zip(hashes.tolist(), range(begin, end)))
         self.hashes[begin:end] = hashes
         if not len(self._table_hashes):
-            buckets = select_cells(self._database, hashes)
-            self._buckets.update((bucket[0], bucket) for bucket in buckets)
-            stored, cells = parse_cells(buckets, self.classes)
-            row = find_sorted(hashes, stored)[cells.token]
-            cells, row = cells.only(row >= 0), row[row >= 0]
-            self.figures[begin + row, cells.label] = cells.figures.T
+            for stored, cells in read_cells(self._database, self.classes, hashes):
+                row = find_sorted(hashes, stored)[cells.token]
+                cells, row = cells.only(row >= 0), row[row >= 0]
+                self.figures[begin + row, cells.label] = cells.figures.T
             _check(self.figures[begin:end], model)
         return np.arange(begin, end)
 
@@ -132,23 +126,9 @@ class TokenTable:
         if not len(places):
             return
         places = places[np.argsort(self.hashes[places])]
-        figures, hashes = self.figures[places], self.hashes[places]
-        rows, texts = self._find_buckets(hashes), TokenArray.concat(self._texts)
-        written, deleted = rewrite(self._database, rows, hashes, figures, texts)
+        rewrite(self._database, self.hashes[places], self.figures[places], TokenArray.concat(self._texts))
         self._is_changed[places] = False
         self._texts = []
-        if deleted and not len(self._table_hashes):
-            self._start_empty()  # other buckets have their hashes now
-        elif not len(self._table_hashes):
-            self._buckets.update((bucket[0], bucket) for bucket in written)
-
-    def _find_buckets(self, hashes: np.ndarray) -> list[tuple]:
-        """Return the buckets of these hashes, ascending."""
-        if len(self._table_hashes):
-            return select_cells(self._database, hashes)
-        keys = np.sort(np.fromiter(self._buckets, np.int64, len(self._buckets)))
-        numbers = sort_distinct(np.searchsorted(keys, hashes, side="right"))
-        return [self._buckets[key] for key in keys[numbers[numbers > 0] - 1].tolist()]
 
 
 def _check(figures: np.ndarray, model: Model) -> None:

@@ -25,17 +25,20 @@ from spamnb.settings import Settings
 KINDS = ("bernoulli", "corrected", "lda")
 COLUMNS = {
     "meta": ["key", "value", "content"],
-    "classes": "id name documents document_counts occurrences calibration typicality slope intercept knee".split(),
-    "tokens": "bucket hashes places labels documents further weights lengths texts vectors".split(),
+    "classes": [
+        *("id", "name", "documents", "document_counts", "occurrences", "calibration", "typicality", "unscored"),
+        *("slope", "intercept", "knee"),
+    ],
+    "tokens": "bucket hashes width cells texts vectors".split(),
     "messages": ["digest", "class", "facts"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
-    "hard": ["sequence", "digest", "class", "pending", "groups", "hashes"],
+    "examples": ["number", "digest", "class", "pending", "groups", "hashes"],
 }
 # NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
 SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")
 CUT = "CASE typeof({0}) WHEN 'blob' THEN substr({0}, 1, length({0}) - 1) ELSE -1 END"
 # The others are full in every kind.
-KIND_WITH = {"meta": "lda", "vectors": "lda", "tokens": "corrected", "messages": "corrected", "hard": "corrected"}
+KIND_WITH = {"meta": "lda", "vectors": "lda", "tokens": "corrected", "messages": "corrected", "examples": "corrected"}
 NEW_CLASS = "spamnb: made a new class, "
 
 
@@ -180,7 +183,7 @@ ENDLESS = (
         "CREATE INDEX i ON tokens(length(texts))",
         "CREATE VIRTUAL TABLE v USING fts5(a)",
         "CREATE VIEW v " + ENDLESS,
-        "DROP TABLE hard; CREATE VIEW hard " + ENDLESS,
+        "DROP TABLE examples; CREATE VIEW examples " + ENDLESS,
         "ALTER TABLE meta ADD COLUMN more AS (hex(zeroblob(100000000)))",
     ],
 )

@@ -43,7 +43,7 @@ def flipped(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndar
 
 
 def fitted(margin: np.ndarray, y: np.ndarray) -> Calibration:
-    return fit_curves(histogram(binary(margin), y), np.bincount(y, minlength=2))
+    return fit_curves(histogram(binary(margin), y))
 
 
 def likeliest(own: np.ndarray, rest: np.ndarray, knee: float, noise: float) -> np.ndarray:
@@ -92,7 +92,7 @@ def test_the_curve_is_the_likeliest(
     monkeypatch.setattr(calibration, "PRIOR_NOISE", noise)
     monkeypatch.setattr(calibration, "_ROUNDS", 2000)  # to its end
     counts = histogram(binary(margin), told)
-    found = fit_curves(counts, np.bincount(told), BOUNDLESS)
+    found = fit_curves(counts, prior=BOUNDLESS)
     assert found.noise == pytest.approx(noise)
     expected = likeliest(*counts[1], found.knee[1], noise)
     np.testing.assert_allclose([found.slope[1], found.intercept[1]], expected, rtol=0.002, atol=0.002)
@@ -133,13 +133,13 @@ def test_one_class_only() -> None:
     p = fitted(np.full(40, -3.0), np.zeros(40, int)).probabilities(binary(np.array([-3.0, 0.0])))
     assert p[0, 1] < 0.05
     assert p[1, 1] < 0.3  # halfway to the one imagined message of the other class
-    alone = fit_curves(histogram(np.zeros((5, 1)), np.zeros(5, int)), np.array([5]))
+    alone = fit_curves(histogram(np.zeros((5, 1)), np.zeros(5, int)))
     assert alone.probabilities(np.zeros((2, 1))).tolist() == [[1.0], [1.0]]
 
 
 def test_of_no_class_there_is_no_curve() -> None:
     """A model that forgot its last message."""
-    found = fit_curves(np.zeros((0, 2, BINS), np.int64), np.zeros(0, np.int64))
+    found = fit_curves(np.zeros((0, 2, BINS), np.int64))
     assert len(found.slope) == len(found.intercept) == len(found.knee) == 0 and found.noise == 0.05
 
 
@@ -157,7 +157,7 @@ def test_many_classes() -> None:
     scores = rng.normal(0, 1, (6000, 6))
     scores[np.arange(6000), y] += 2.5
     told = np.where(rng.random(3000) < 0.05, (y[:3000] + 1) % 6, y[:3000])
-    p = fit_curves(histogram(scores[:3000], told), np.bincount(told)).probabilities(scores[3000:])
+    p = fit_curves(histogram(scores[:3000], told)).probabilities(scores[3000:])
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert (p.argmax(axis=1) == scores[3000:].argmax(axis=1)).mean() > 0.97
     assert expected_calibration_error(reliability_table(y[3000:], p)) < 4
@@ -168,7 +168,7 @@ def test_each_score_of_a_class_that_was_mostly_learned_without_scores_moves_the_
     wide, before = np.linspace(-0.5, 0.5, 30), 1.0
     for scored in range(31):
         margin, y = np.concatenate([2 + wide[:scored], 6 + wide]), np.repeat([0, 1], [scored, 30])
-        curves = fit_curves(histogram(binary(margin), y), np.array([1000 + scored, 30]))
+        curves = fit_curves(histogram(binary(margin), y), np.array([1000, 0]))
         p = curves.probabilities(binary(np.array([-2.0, 2.0, 6.0])))[:, 1]
         assert p[0] < 0.01 and p[1] < 0.3 and p[2] > p[1] + 0.2, (scored, p)
         assert before - 0.02 < p[1] <= before or scored == 0, (scored, p)

@@ -76,7 +76,7 @@ def test_spam_must_be_typical_and_other_mail_whole(typicality: float, is_whole: 
     scores = np.array([[-9.0, 9.0], [9.0, -9.0]])
     sums, typical = np.full((2, 3), 200), known([0.9] * 200, 200)
     histogram = calibration.histogram(scores.repeat(200, axis=0), np.repeat([SPAM, HAM], 200))
-    model = Model({SIZE: 9}, {"ham": HAM, "spam": SPAM}, sums, histogram, typical, None)
+    model = Model({SIZE: 9}, {"ham": HAM, "spam": SPAM}, sums, histogram, np.zeros(2, int), typical, None)
     messages = Scores.zeros(2, 2)._replace(
         scores=scores, typicality=np.full((2, 2), typicality), votes=np.full(2, np.inf)
     )

@@ -97,7 +97,8 @@ def test_what_does_not_belong_together_is_told(
         for name, value in spoil.items():
             if name == "vectors":
                 with classifier.store.writing():
-                    for bucket, n in classifier.store.execute("SELECT bucket, length(lengths) FROM tokens").fetchall():
+                    select = "SELECT bucket, length(hashes) / 8 FROM tokens"
+                    for bucket, n in classifier.store.execute(select).fetchall():
                         vectors = np.ones((n, 3), np.float32).tobytes()
                         classifier.store.execute("UPDATE tokens SET vectors = ? WHERE bucket = ?", (vectors, bucket))
             elif name == "dense_classes":

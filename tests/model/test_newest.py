@@ -100,7 +100,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     expected += calibration.histogram(scored.left_out.scores, left_out.labels[rows])
     with model_of(training_set, settings) as store:
         np.testing.assert_array_equal(store.own.histogram, expected)
-    p = calibration.fit_curves(expected, left_out.documents).probabilities(left_out.scores)
+    p = calibration.fit_curves(expected).probabilities(left_out.scores)
     shares = evidence_shares(fitted.left_out.votes[np.argsort(training_set.rows.positions)])
     np.testing.assert_array_equal(left_out.probabilities, towards_prior(p, left_out.documents, shares))
     both = scored.left_out.scores, left_out.scores[rows]

@@ -1,4 +1,4 @@
-"""old_models.py: a file of the format before is trained again, and a hostile one is refused."""
+"""old_models.py: a file of an older format is trained again, and a hostile one is refused."""
 
 import contextlib
 import json
@@ -15,25 +15,25 @@ from spamnb.api.train import train
 from spamnb.errors import Outdated, SpamnbError
 from spamnb.filter import Classifier
 from spamnb.settings import COST_SETTINGS, TOKEN_SETTINGS, Settings
-from spamnb.store.old_models import _OLD_CLASSES, _OLD_HARD, _OLD_TOKENS, readable_model
-from spamnb.store.store import OLD_FORMAT, Store
-
-OLD_COLUMNS = "id, name, documents, document_counts, occurrences, calibration, slope, intercept, knee"
+from spamnb.store.old_models import OLD_TABLES, readable_model
+from spamnb.store.store import OLD_FORMATS, Store
 
 
-def write_old(path: Path) -> None:
-    """Rewrite a model as a version of spamnb with the format before would have written it."""
+def write_old(path: Path, version: int = 9) -> None:
+    """Rewrite a model as a version of spamnb with an older format would have written it."""
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DROP TABLE tokens")
-        connection.execute(_OLD_TOKENS)
-        connection.execute("INSERT INTO tokens VALUES (1, 'word', 24000, x'ff', NULL)")  # which nobody reads
-        classes = connection.execute(f"SELECT {OLD_COLUMNS} FROM classes").fetchall()  # noqa: S608
-        connection.execute("DROP TABLE classes")
-        connection.execute(_OLD_CLASSES)
-        marks = ", ".join("?" * len(classes[0])) if classes else ""
-        connection.executemany(f"INSERT INTO classes ({OLD_COLUMNS}) VALUES ({marks})", classes)  # noqa: S608
-        connection.execute("DROP TABLE hard")
-        connection.execute(_OLD_HARD)
+        tokens, classes, examples = OLD_TABLES[version]
+        connection.execute("ALTER TABLE classes RENAME TO new_classes")
+        for statement in ("DROP TABLE tokens", tokens, classes, "DROP TABLE examples", examples):
+            connection.execute(statement)
+        width = len(connection.execute("SELECT * FROM tokens").description)
+        connection.execute(f"INSERT INTO tokens VALUES (1{', x' * (width - 1)})".replace("x", "x'ff'"))  # noqa: S608
+        names = ", ".join(name for (name, *_) in connection.execute("SELECT * FROM classes").description)
+        connection.execute(f"INSERT INTO classes SELECT {names} FROM new_classes")  # noqa: S608
+        connection.execute("DROP TABLE new_classes")
+        connection.execute(f"PRAGMA user_version = {version}")
+        if version > 9:
+            return
         select = "SELECT digest, facts FROM messages WHERE facts IS NOT NULL"
         for digest, facts in connection.execute(select).fetchall():
             old = {key: value for key, value in json.loads(facts).items() if key != "typicality"}
@@ -47,7 +47,6 @@ def write_old(path: Path) -> None:
         connection.execute("INSERT INTO meta VALUES ('prior', '\"mle\"', NULL), ('revision', '', x'00')")
         connection.execute("UPDATE meta SET key = 'base' WHERE key = 'shared_model'")
         connection.execute("UPDATE meta SET value = '13' WHERE key = 'tokens_version'")
-        connection.execute(f"PRAGMA user_version = {OLD_FORMAT}")
 
 
 @pytest.fixture(params=["corrected", "bernoulli", "lda"])
@@ -60,9 +59,10 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / "m"
 
 
-def test_a_file_of_the_format_before_is_trained_again_with_all_that_it_learned(model: Path) -> None:
+@pytest.mark.parametrize("version", OLD_FORMATS)
+def test_a_file_of_an_older_format_is_trained_again_with_all_that_it_learned(model: Path, version: int) -> None:
     before = export_lines(model, lessons=True)[1:]  # without the time of the training
-    write_old(model)
+    write_old(model, version)
     with pytest.raises(Outdated, match="'spamnb upgrade' trains it again"):
         Store.open(model)
     result = run("upgrade", "-m", model)
@@ -104,6 +104,16 @@ def test_users_models_are_trained_again_after_the_shared_one(tmp_path: Path) -> 
     assert "trained again on 1 lesson" in run("upgrade", "-m", shared, "--models", users).output
     with Classifier.open(users / "ann.spamnb") as classifier:
         assert np.array_equal(classifier.classify(message("ham", 8)).scores, before)
+
+
+def test_if_no_file_can_be_written_beside_an_old_one_the_error_names_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / ("m" * 245)  # the name of a file beside it would be too long
+    Classifier.create(tmp_path / "new").close()
+    (tmp_path / "new").rename(path)
+    write_old(path)
+    with pytest.raises(SpamnbError, match=r"m: cannot be written \(File name too long\); ") as error:
+        readable_model(path).__enter__()
+    assert ".read.new" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_scores_are_those_of_one_file_that_holds_both_and_each_lesson_several_ti
         assert user.model.totals.classes == one.model.totals.classes
         if user.model.totals.classes == common.model.totals.classes:  # each score counts once in the curves
             numbers, added = one.model.nonempty_classes, common.model.add(user.store.own)
-            expected = fit_curves(one.model.histogram[numbers], added.sums[added.nonempty_classes, 0])
+            expected = fit_curves(one.model.histogram[numbers], added.unscored[added.nonempty_classes])
             assert [*map(list, user.model.calibration[:3])] == [*map(list, expected[:3])]
         assert [*map(list, user.model.totals[1:4])] == [*map(list, one.model.totals[1:4])]
 

@@ -175,7 +175,7 @@ def test_arrays_have_the_shape_that_is_said(shape: str) -> None:
         ("UPDATE meta SET value = 1 WHERE key = 'vocabulary_size'", "figures in table classes that do not fit"),
         ("DELETE FROM meta WHERE key = 'vocabulary_size'", "vocabulary_size in table meta: -1"),
         ("UPDATE classes SET id = 3", "numbers in table classes that are not in order"),
-        ("UPDATE tokens SET places = 'x'", "places in table tokens that are not bytes"),
+        ("UPDATE tokens SET cells = 'x'", "cells in table tokens that are not bytes"),
         ("DELETE FROM tokens", "sums of tokens that differ from the sums in table classes"),
     ],
 )
