@@ -308,11 +308,13 @@ static const struct property {
                 "flex inline-flex inherit initial", .flags = MAY_HIDE},
     {"overflow overflow-x overflow-y", "visible inherit initial", .flags = CLIPS},
     {"height max-height", "auto 100% none inherit initial", .flags = OVERFLOWS},
-    {"width max-width", "", 150, 2000, OVERFLOWS},
-    {"min-width", "", 0, 2000, OVERFLOWS},
+    {"width max-width", "", 150, 700, OVERFLOWS},
+    {"min-width", "", 0, 700, OVERFLOWS},
     {"white-space", "normal pre-wrap pre-line inherit initial", .flags = OVERFLOWS},
     {"flex flex-basis flex-grow flex-shrink", "none auto inherit initial", .flags = OVERFLOWS},
     {"float", "none left inherit initial", .flags = CLIPS}, /* what is wider than the window begins left of it */
+    {"direction", "ltr inherit initial", .flags = CLIPS},
+    {"justify-content", "left start flex-start center space-between normal stretch inherit initial", .flags = CLIPS},
     {"z-index", "auto inherit initial", 0, 1e9, MAY_HIDE},
     {"gap", "normal inherit initial", 0, 100, MAY_HIDE},
     {"letter-spacing", "normal inherit initial", -1, 20, MAY_HIDE},
@@ -324,7 +326,7 @@ static const struct property {
      "margin-block-end", "", -4, 4, MOVES},
     {"padding padding-top padding-bottom padding-left padding-right margin margin-top margin-bottom margin-left "
      "margin-right", "", -12, 700, MOVES},
-    {"text-indent word-spacing vertical-align", "", -4, 700, MAY_HIDE},
+    {"text-indent word-spacing vertical-align", "", -4, 100, MAY_HIDE},
     {"border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
      "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
     {"outline outline-width text-decoration text-decoration-thickness", "", 0, 3, MOVES},
@@ -333,7 +335,7 @@ static const struct property {
     {"font-family font-weight font-style font-variant font-stretch src unicode-range font-display panose-1 text-align "
         "text-align-last text-transform text-rendering text-justify text-shadow text-decoration-line "
         "text-decoration-color text-decoration-style text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
-        "text-underline text-overflow min-height clear cursor direction "
+        "text-underline text-overflow min-height clear cursor "
         "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break table-layout caption-side empty-cells "
         "border-color border-top-color border-bottom-color border-left-color border-right-color border-style "
         "border-top-style border-bottom-style border-left-style border-right-style border-collapse border-spacing "
@@ -342,7 +344,7 @@ static const struct property {
         "background-repeat background-position background-position-x background-position-y background-size "
         "background-attachment background-origin box-sizing "
         "list-style-position list-style-image page-break-before page-break-after page-break-inside orphans widows "
-        "align-items align-self align-content justify-content justify-items justify-self flex-wrap "
+        "align-items align-self align-content justify-items justify-self flex-wrap "
         "order tab-size tab-interval transition transition-duration will-change "
         "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
         "-moz-osx-font-smoothing -moz-box-sizing -webkit-box-sizing supported-color-schemes caret-color font-variant-caps "
@@ -783,7 +785,7 @@ static uint64_t keys_of(struct sheet *sheet, const struct attributes *attributes
 static struct style make_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *parent;
-    style.flags &= ~(uint32_t)(CLIPS | OVERFLOWS);
+    style.flags = 0;
     style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
     const struct effect *own = read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
@@ -795,9 +797,12 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
         n_pairs = style.n_pairs;
         apply_all_rules(sheet, &style, parent, name, attributes);
     }
-    style.flags |= style.flags & CLIPS && style.flags & OVERFLOWS ? MAY_HIDE : 0;
+    if (TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL) /* grows with its text */
+        style.flags &= ~(uint32_t)OVERFLOWS;
+    style.flags |= parent->flags;
+    bool is_clipped = style.flags & CLIPS && style.flags & OVERFLOWS;
     sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
-    style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || !(style.size >= MIN_LETTER) || !(style.lines >= MIN_LINES);
+    style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || is_clipped || !(style.size >= MIN_LETTER) || !(style.lines >= MIN_LINES);
     for (size_t i = 0; i < style.n_pairs; i++)
         style.is_doubtful = style.is_doubtful || is_near(style.pairs[i]);
     return style;

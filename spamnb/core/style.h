@@ -26,7 +26,8 @@ enum {
 /* MAX_PAIRS: the sheets of ordinary mail give an element up to 4 pairs of colors. MAX_KEYS: one for each bit. */
 enum { MAX_PAIRS = 6, MAX_KEYS = 64 };
 
-/* The flags of a style and of a block of declarations. A box that CLIPS and OVERFLOWS may hide its text. */
+/* The flags of a style and of a block of declarations. CLIPS: nothing is shown outside of the box, or left of the window.
+ * OVERFLOWS: text may be outside of the box. Text in both is doubtful, whichever is around the other. */
 enum { MAY_HIDE = 1, CLIPS = 2, OVERFLOWS = 4, MOVES = 8 };
 
 struct colors {

@@ -222,6 +222,9 @@ PLAIN = [
     "<p><font color=white>x</p></font><p>secret", "<b><p>x</b> secret", "<i><div>x</i><p>secret",
     "<font color=white><table><tr><td><font color=red>secret</font></table></font>",
     "<body bgcolor=white link=#0000ff><a href=x>secret</a>", "<p>secret<img alt=x src=y>", "<title>x</title><p>secret",
+    "<div style='overflow:hidden'><div style='padding:9px'>secret</div></div>",
+    "<div style='overflow:hidden;border-radius:8px'><table><tr><td height=40 width=90 style='height:40px;width:90px;"
+    "white-space:nowrap'>secret</table></div>", "<div dir=rtl style='direction:rtl'>secret</div>",
     "<p>secret<img style='position:absolute;visibility:hidden' src=y>", "<style>p:before{content:'a'}</style><p>secret",
 ]  # fmt: skip
 # Chromium shows no word of these, though it is far from the property, the tag or the rule that hides it.
@@ -261,8 +264,13 @@ FAR = [
     "<b style='display:none' alt=secret>x</b>", "<img width=0 height=0 alt=secret>",
     "<div bgcolor=black><font color=white>secret</font></div>",
     "<body link=white><a href=x>secret</a>", "<video>secret</video>", "<p style='font-size-adjust:0'>secret",
-    "<div style='display:flex'><div style='flex:0 0 0;overflow:hidden'>secret</div></div>",
-    "<div style='float:right;min-width:5000px'>secret</div>", "<div style='float:right;width:5000px'>secret</div>",
+    # a box that clips around one that is small or pushed, and the other way round
+    *(f"<div style='{outer}'><div style='{inner}'>secret</div></div>" for outer, inner in (
+        ("overflow:hidden", "height:0"), ("height:0", "height:100%;overflow:hidden"), ("width:0", "overflow:hidden"),
+        ("display:flex", "flex:0 0 0;overflow:hidden"), ("overflow:hidden", "width:900px;text-align:right"),
+        ("float:right;min-width:5000px", ""), ("float:right;width:5000px", ""),
+        ("overflow:hidden", "text-indent:400px"), ("direction:rtl", "width:5000px;direction:ltr"),
+        ("display:flex;justify-content:flex-end", "width:5000px;flex-shrink:0"))),
     # colors and backgrounds
     "<div style='background:#000;color:#fff'><b style='all:initial'>secret</b></div>",
     "<p style='color:#fff;background:#000;border:2px solid;border-image:linear-gradient(#fff,#fff) 1 fill'>secret",
