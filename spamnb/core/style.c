@@ -306,19 +306,14 @@ static const struct property {
     [P_TEXT] = {"quotes list-style list-style-type"}, [P_CONTENT] = {"content"},
     {"display", "block inline inline-block table inline-table table-cell table-row table-row-group table-caption list-item "
                 "flex inline-flex inherit initial", .flags = MAY_HIDE},
-    {"overflow overflow-x overflow-y", "visible inherit initial", .flags = CLIPS},
-    {"height max-height", "auto 100% none inherit initial", .flags = OVERFLOWS},
+    /* What is wider than the window begins left of it if it floats right, is written from right to left, or ends there. */
+    {"overflow overflow-x overflow-y float direction justify-content", "visible none left ltr start flex-start center "
+     "space-between normal stretch inherit initial", .flags = CLIPS},
+    {"height max-height white-space flex flex-basis flex-grow flex-shrink", "auto none 100% normal pre-wrap pre-line "
+     "inherit initial", .flags = OVERFLOWS},
     {"width max-width", "", 150, 700, OVERFLOWS},
     {"min-width", "", 0, 700, OVERFLOWS},
-    {"white-space", "normal pre-wrap pre-line inherit initial", .flags = OVERFLOWS},
-    {"flex flex-basis flex-grow flex-shrink", "none auto inherit initial", .flags = OVERFLOWS},
-    {"float", "none left inherit initial", .flags = CLIPS}, /* what is wider than the window begins left of it */
-    {"direction", "ltr inherit initial", .flags = CLIPS},
-    {"justify-content", "left start flex-start center space-between normal stretch inherit initial", .flags = CLIPS},
-    {"z-index", "auto inherit initial", 0, 1e9, MAY_HIDE},
-    {"gap", "normal inherit initial", 0, 100, MAY_HIDE},
     {"letter-spacing", "normal inherit initial", -1, 20, MAY_HIDE},
-    {"background-clip", "border-box padding-box inherit initial", .flags = MAY_HIDE},
     {"all -webkit-text-stroke-width", "0px", .flags = MAY_HIDE},
     {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
      .flags = MOVES},
@@ -327,7 +322,7 @@ static const struct property {
     {"padding padding-top padding-bottom padding-left padding-right margin margin-top margin-bottom margin-left "
      "margin-right", "", -12, 700, MOVES},
     {"text-indent word-spacing vertical-align", "", -4, 100, MAY_HIDE},
-    {"border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
+    {"gap border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
      "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
     {"outline outline-width text-decoration text-decoration-thickness", "", 0, 3, MOVES},
     {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
@@ -353,7 +348,8 @@ static const struct property {
 
 /* The properties that are in no table. */
 static const struct property OTHER = {
-    "", "none 1 auto normal inherit initial unset 100% visible row column embed isolate plaintext", .flags = MAY_HIDE};
+    "", "none 1 auto normal inherit initial unset 100% visible row column embed isolate plaintext "
+        "border-box padding-box", .flags = MAY_HIDE};
 
 void style_begin(void) {
     for (size_t property = 0; property < COUNT_OF(PROPERTIES); property++)
