@@ -35,7 +35,7 @@ class Document:
     text: str = ""
     content: dict[str, Any] = field(default_factory=dict)
 
-    def entries(self, *keys: str) -> dict[str, Any]:
+    def table(self, *keys: str) -> dict[str, Any]:
         """Return the settings or tables in a table; none if the file does not have the table."""
         values: Any = self.content
         for number, key in enumerate(keys):
@@ -46,7 +46,7 @@ class Document:
 
     def settings(self, keys: Keys, kinds: dict[str, type]) -> dict[str, Any]:
         """Return the settings of a table. Raise SpamnbError for an unknown setting, or a value of another type."""
-        values = self.entries(*keys)
+        values = self.table(*keys)
         for key, value in values.items():
             if key not in kinds:
                 hint = "; set password-command to a command that prints the password" if "pass" in key else ""

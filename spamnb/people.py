@@ -245,7 +245,7 @@ def load_people(user: str = "") -> People:
 @lru_cache(1)
 def _read_people(document: Document) -> dict[str, People]:
     """Return the people of a document, by the name of a user; the people of all users have the name ""."""
-    tables = {user: _make_people(document, ("users", user), _USER_SETTINGS) for user in document.entries("users")}
+    tables = {user: _make_people(document, ("users", user), _USER_SETTINGS) for user in document.table("users")}
     return tables | {"": _make_people(document, ("people",), _SETTINGS)}
 
 

@@ -86,7 +86,7 @@ def parse_url(text: str) -> ImapUrl:
 def read_accounts() -> list[Account]:
     """Return the accounts in the configuration file. Raise SpamnbError if one has a mistake."""
     document = read_document()
-    return [_make_account(document, name) for name in document.entries("accounts")]
+    return [_make_account(document, name) for name in document.table("accounts")]
 
 
 def add_account(url: ImapUrl) -> str:
