@@ -85,13 +85,13 @@ class Filing:
                 return
             if isinstance(raw, OSError):
                 if not isinstance(raw, FileNotFoundError):  # FileNotFoundError: a mail reader moved the message
-                    self.record.report(message.name, raw)
+                    self.record.on_error(message.name, raw)
                 continue
             raw_digest = b""
 
             def skip(name: str, error: Exception) -> None:
                 """Report an error, and record the message as classified, because the next run would fail, too."""
-                self.record.report(name, error)
+                self.record.on_error(name, error)
                 self.record.skip(message, raw_digest)  # noqa: B023 (called at once)
 
             with one_message(message.name, skip):
@@ -176,7 +176,7 @@ class Filing:
         """Learn the messages that a person moved since the last scan, and yield each."""
         for moved in self.record.moved_messages():
             label = class_of_label(self.classifier, "spam" if moved.is_spam else "ham")
-            with one_message(moved.message.name, self.record.report):
+            with one_message(moved.message.name, self.record.on_error):
                 try:
                     before = self.classifier.learned(moved.raw) or ""
                     if is_changed := before != label:

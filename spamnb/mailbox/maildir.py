@@ -35,7 +35,7 @@ _SIZES = re.compile(r",[SW]=[0-9]+(?=[,:]|$)")  # in a message's file name
 _KEYWORDS = re.compile("[a-z]")  # among the flags in a message's file name
 
 
-class _State(NamedTuple):
+class _MaildirState(NamedTuple):
     """The times at which the directories of a folder changed, and now if one changed in the last seconds."""
 
     times: tuple[float, ...]
@@ -88,14 +88,14 @@ class MaildirMailbox:
                 raise SpamnbError(f"{self.display_name}: {problem}")
         return junk
 
-    def state(self, folder: Folder) -> _State:
+    def state(self, folder: Folder) -> _MaildirState:
         times = []
         for part in ("new", "cur"):
             with suppress(FileNotFoundError):
                 times.append((folder.path / part).stat().st_mtime)
         now = time.time()
         is_certain = all(now - changed_at > _MIN_AGE for changed_at in times)
-        return _State(tuple(times) if is_certain else (*times, now))
+        return _MaildirState(tuple(times) if is_certain else (*times, now))
 
     def messages(self, folder: Folder, keys: Sequence[str] | None = None) -> list[MailboxMessage]:
         if keys is None:

@@ -50,9 +50,9 @@ class MailboxRecord:
     """
 
     def __init__(
-        self, ledger: Ledger, mailbox: Mailbox, report: OnError, junk: str = "", *, dry_run: bool = False
+        self, ledger: Ledger, mailbox: Mailbox, on_error: OnError, junk: str = "", *, dry_run: bool = False
     ) -> None:
-        self.ledger, self.mailbox, self.report, self.junk, self.dry_run = ledger, mailbox, report, junk, dry_run
+        self.ledger, self.mailbox, self.on_error, self.junk, self.dry_run = ledger, mailbox, on_error, junk, dry_run
         self._states: dict[str, FolderState] = {}  # of each folder at the last scan
         self.sent: list[SentMail] = []  # mail that came into Sent folders, for the configuration file
         self._may_have_moves = True  # whether a message may be on another side than before
@@ -186,14 +186,14 @@ class MailboxRecord:
                 self._executemany("INSERT OR REPLACE INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", moves.values())
             results = self.mailbox.move(list(moves), into)
         except (Denied, OSError) as error:
-            self.report(self.mailbox.display_name, error)
+            self.on_error(self.mailbox.display_name, error)
             self.mailbox.folders(fresh=True)
             finished = self.finish_moves()
             return {message: finished[move] for message, move in moves.items() if move in finished}
         moved: dict[MailboxMessage, MailboxMessage | None] = {}
         for message, result in results.items():
             if isinstance(result, OSError):
-                self.report(message.name, result)
+                self.on_error(message.name, result)
             else:
                 moved[message] = result
         self._end_moves({move: (message in moved, into, moved.get(message)) for message, move in moves.items()})
@@ -266,13 +266,13 @@ class MailboxRecord:
         try:
             folders = {folder.key: folder for folder in self.mailbox.folders(fresh=True)}
         except OSError as error:  # the mailbox was removed, perhaps with its user; 'watch' goes on with other mailboxes
-            self.report(self.mailbox.display_name, error)
+            self.on_error(self.mailbox.display_name, error)
             return
         junk = self.mailbox.locate()
         # If the folder of spam was renamed or mistyped, all mail in the old folder would be learned as good.
         if junk.key not in folders and self._has("sides", "is_junk"):
             problem = f"no folder {junk.name!r}, but spam is recorded in another folder; nothing is learned"
-            self.report(self.mailbox.display_name, SpamnbError(problem))
+            self.on_error(self.mailbox.display_name, SpamnbError(problem))
             return
         self._delete_other_folders(folders)
         for key, folder in folders.items():
@@ -300,7 +300,7 @@ class MailboxRecord:
                 self._states[key] = state
                 self._may_have_moves = True
         except (Denied, OSError) as error:  # the folder was removed after it was listed, or belongs to another user
-            self.report(f"{self.mailbox.display_name}/{escape(key)}", error)
+            self.on_error(f"{self.mailbox.display_name}/{escape(key)}", error)
 
     def _arrivals(self, key: str, folder: Folder) -> Iterator[list[MailboxMessage]]:
         """Yield the messages that came into a folder since the last scan, and record its mark after each batch."""
@@ -331,7 +331,7 @@ class MailboxRecord:
             if isinstance(identity, bytes):
                 rows.append((key, message.key, identity, is_junk))
             elif not isinstance(identity, FileNotFoundError):
-                self.report(message.name, identity)
+                self.on_error(message.name, identity)
         with self.ledger.writing():
             self._executemany("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?, ?)", rows)
             self._executemany("INSERT OR IGNORE INTO sides VALUES (?, ?, ?, ?)", [(*row[2:], now) for row in rows])
@@ -367,7 +367,7 @@ class MailboxRecord:
                 if isinstance(raw, bytes):
                     yield MovedMessage(not was_junk, message, raw, identity)
                 elif not isinstance(raw, FileNotFoundError):
-                    self.report(message.name, raw)
+                    self.on_error(message.name, raw)
 
     def _has(self, table: str, condition: str, *values: bytes) -> bool:
         statement = f"SELECT 1 FROM {table} WHERE mailbox = ? AND {condition} LIMIT 1"  # noqa: S608 (constant text)

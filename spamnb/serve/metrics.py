@@ -98,11 +98,11 @@ def _format_gauges(model: ModelFacts) -> str:
 def metrics_routes(totals: Totals, latency: Latency) -> Routes:
     """Return the HTTP route that shows these totals to Prometheus."""
 
-    def report(model: ModelFacts) -> bytes:
+    def format_reply(model: ModelFacts) -> bytes:
         text = format_totals(totals) + latency.format() + _format_gauges(model)
         return http_reply("200 OK", text.encode("ascii"), _CONTENT_TYPE)
 
-    return {"GET /metrics": partial(Request, "METRICS", report=report)}
+    return {"GET /metrics": partial(Request, "METRICS", format_reply=format_reply)}
 
 
 def stat_routes(totals: Totals) -> Routes:
@@ -113,7 +113,7 @@ def stat_routes(totals: Totals) -> Routes:
     """
     start = time.monotonic()
 
-    def report(model: ModelFacts) -> bytes:
+    def format_reply(model: ModelFacts) -> bytes:
         n_scanned = int(sum(n for (name, _), n in totals.items() if name == VERDICTS))
         n_spam = int(totals.get((VERDICTS, "spam"), 0))
         statfiles = {"BAYES_SPAM": model.spam_messages, "BAYES_HAM": model.other_messages}
@@ -135,4 +135,4 @@ def stat_routes(totals: Totals) -> Routes:
         }
         return http_reply("200 OK", json.dumps(answer).encode("ascii"))
 
-    return {"GET /stat": partial(Request, "STAT", report=report)}
+    return {"GET /stat": partial(Request, "STAT", format_reply=format_reply)}

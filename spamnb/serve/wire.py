@@ -42,7 +42,7 @@ class LostClient(Exception):
 
 
 class ModelFacts(NamedTuple):
-    """What a report says of the shared model."""
+    """The shared model, as replies to requests for totals show it."""
 
     spam_messages: int  # of the class of spam
     other_messages: int
@@ -62,7 +62,7 @@ class Request:
     label: str = ""  # the class to learn, "ham" or "spam"; empty if there is nothing to learn
     forgets: bool = False
     reply: bytes | None = None  # the whole reply, for a request without a message
-    report: Callable[[ModelFacts], bytes] | None = None  # returns the whole reply, for a request for totals
+    format_reply: Callable[[ModelFacts], bytes] | None = None  # returns the whole reply, for a request for totals
 
 
 class Client:

@@ -65,7 +65,7 @@ class Workers:
         return await self._changing.result(task)
 
     def describe_model(self) -> ModelFacts:
-        """Return what a report says of the shared model. Wait for a thread that classifies nothing."""
+        """Return the facts of the shared model. Wait for a thread that classifies nothing."""
         models = self._idle_models.get()
         try:
             model = models.for_classifying("")
