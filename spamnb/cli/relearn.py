@@ -19,7 +19,9 @@ def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
     'train --force' and 'upgrade' learn the lessons again that the old model keeps. Use 'relearn' if that model is lost,
     or if it keeps no lessons. A message is read from its mailbox. If it is gone, its tokens in the ledger are
     learned, which are kept for 60 days. A message that the model has learned is not learned again. 'undo' takes all of
-    this back.
+    this back. If a message cannot be learned, a line says why, and the exit status is 1.
+
+    Messages that models of users learned are learned by these, and need --models.
 
     \b
     Example:
