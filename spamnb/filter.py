@@ -21,7 +21,7 @@ from spamnb.model.calibration import bins_by_class
 from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide
-from spamnb.model.delta import Delta, Example, MessageRecord, Sums
+from spamnb.model.delta import Delta, Examples, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, drop_accusations, learner_for, rank_evidence
 from spamnb.model.model import Model
 from spamnb.model.trust import DOUBTFUL, trust
@@ -349,7 +349,7 @@ class Classifier:
         probabilities, verdicts, doubts = decide(self.settings, model, scores, is_whole)
         plain = scores if column is None or not wanted else drop_accusations(rows, scores, column)
         plain_verdicts = verdicts if plain is scores else decide(self.settings, model, plain, is_whole).verdicts
-        before = self.learner.uncalibrated(model, sums[0], rows) if uncalibrated else np.zeros((len(rows), 0))
+        before = self.learner.uncalibrated(model, sums.total, rows) if uncalibrated else np.zeros((len(rows), 0))
         labels = np.full(len(rows), column) if column is not None else probabilities.argmax(axis=1)
         log_odds, beside_starter = _log_odds(probabilities, labels).tolist(), self.store.count_beside_starter()
         results = []
@@ -577,20 +577,23 @@ class Classifier:
         for label, message, classification, _, is_lesson in messages:
             q = self.trust(label, classification) if classification else 1.0
             new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q, is_lesson))
-        examples, sums = read_examples(self.store), self._look_up([each.rows for each in new], ())
-        delta = self.learner.delta(self.model, sums, new)
+        examples = read_examples(self.store)
+        delta = self.learner.delta(self.model, self._look_up([each.rows for each in new]), new)
         apply(self.store, delta)
         if is_move or delta.changes_weights or any(each.trust < DOUBTFUL for each in new):
-            refit = self.learner.refit(self.model, self._look_up([], examples), examples)
-            apply(self.store, refit._replace(cause=new[-1].digest))
+            self._refit(examples, cause=new[-1].digest)
         for each, (label, message, _, taught_at, _) in zip(new, messages):
             store_lesson(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
         return [each.trust for each in new]
 
-    def _look_up(self, messages: Sequence[Rows], examples: Sequence[Example]) -> Sums:
-        """Return the figures of the tokens of messages and of examples, ascending by hash."""
-        hashes = [each.tokens.hashes for each in messages] + [each.hashes for each in examples]
-        return self.store.sums(sort_distinct(np.concatenate([np.zeros(0, np.int64), *hashes])))
+    def _refit(self, examples: Examples, cause: bytes = b"") -> None:
+        """Fit the examples again; the changes are stored with the lesson ``cause``."""
+        delta = self.learner.refit(self.model, self.store.sums(examples.hashes), examples)
+        apply(self.store, delta._replace(cause=cause))
+
+    def _look_up(self, messages: Sequence[Rows]) -> Sums:
+        """Return the figures of the tokens of messages, ascending by hash."""
+        return self.store.sums(sort_distinct(np.concatenate([each.tokens.hashes for each in messages])))
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
         """Remove one message from a class, also if other messages were learned after it.
@@ -622,12 +625,11 @@ class Classifier:
     def _subtract(self, message: ReadMessage, record: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
         rows = message.row
-        addend = self.learner.addend(message.digest, rows, record, self._look_up([rows], ()))
+        addend = self.learner.addend(message.digest, rows, record, self._look_up([rows]))
         apply(self.store, Delta.of(addend).negative())
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
-            examples = read_examples(self.store) if self.learner.is_hard(addend) else []
-            refit = self.learner.refit(self.model, self._look_up([], examples), examples)
-            apply(self.store, refit)
+            if self.learner.is_hard(addend):
+                self._refit(read_examples(self.store))
             scores, typicality = _scores(record.label, self._classify_new([message]).get(message.digest))
             score = record._replace(bins=bins_by_class(scores), typicality=bin_typicality(typicality))
             apply(self.store, Delta(scored=[score]).negative())

@@ -254,7 +254,7 @@ def word_of(store: Store, word: str) -> WordReport:
     with store.reading():
         encoded = word.lower().encode("utf-8", "replace")
         tokens = store.block().tokens.ending_in(encoded)
-        counts, totals = store.look_up(tokens)[0].document_counts.T.tolist(), store.model.totals
+        counts, totals = store.look_up(tokens).total.document_counts.T.tolist(), store.model.totals
     counts_by_token = {token: dict(zip(totals.classes, row)) for token, row in zip(tokens, counts) if any(row)}
     order = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))
     documents = dict(zip(totals.classes, totals.documents.tolist()))

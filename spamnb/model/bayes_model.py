@@ -16,7 +16,7 @@ import numpy as np
 from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, ClassTotals
 from spamnb.model.correction import UNIT
-from spamnb.model.delta import Example, Sums
+from spamnb.model.delta import Examples, LookUp, Sums
 from spamnb.model.learner import Fit, Learner
 from spamnb.model.model import Model
 from spamnb.model.naive_bayes import all_absent_log_probability
@@ -38,11 +38,13 @@ class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
     def score(
-        self, model: Model, sums: Sequence[Sums], rows: Rows, scale: float | None = None, *, with_weights: bool = True
+        self, model: Model, sums: LookUp, rows: Rows, scale: float | None = None, *, with_weights: bool = True
     ) -> Scores:
         """Score n messages. With ``scale``, a factor of naive Bayes' scores, also add the correction of the model."""
-        models = [self._scorer(self.settings.pooling, each, rows, scale) for each in sums]
-        return self._count_votes(models[0].score(*rows.cells, with_weights=with_weights, reference=models[-1]))
+        scorer = reference = self._scorer(self.settings.pooling, sums.total, rows, scale)
+        if sums.reference is not sums.total:
+            reference = self._scorer(self.settings.pooling, sums.reference, rows, scale)
+        return self._count_votes(scorer.score(*rows.cells, with_weights=with_weights, reference=reference))
 
     def _count_votes(self, scores: Scores) -> Scores:
         """Return the scores with the votes of ``evidence_shares``: for a sum, each token is sufficient evidence."""
@@ -79,22 +81,20 @@ class NaiveBayes(Learner):
         model = self._model(pooling, totals, self._count_table(training_set), groups, intercepts)
         return self._score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels))
 
-    def leave_examples_out(
-        self, model: Model, sums: Sums, examples: Sequence[Example], columns: np.ndarray
-    ) -> np.ndarray:
+    def leave_examples_out(self, model: Model, sums: Sums, examples: Examples) -> np.ndarray:
         """Return the scores (n, C) of learned messages, each by the boolean model without it, in nats.
 
-        ``columns`` are those of their tokens in ``sums``, one message after the other.
+        ``sums`` are those of ``examples.hashes``.
         """
-        totals, lengths = model.totals, np.array([len(each.hashes) for each in examples], np.int64)
-        counts = sums.document_counts[:, columns].T
-        labels = np.repeat(np.array([totals.classes.index(each.label) for each in examples], np.intp), lengths)
+        totals, lengths = model.totals, examples.lengths
+        counts = sums.document_counts[:, examples.columns].T
+        labels = np.repeat([totals.classes.index(each.label) for each in examples.messages], lengths).astype(np.intp)
         counts[np.arange(len(counts)), labels] -= model.lesson_weight
         counts = np.ascontiguousarray(np.clip(counts, 0, MAX_COUNT), np.uint32)
-        groups = np.concatenate([np.zeros(0, np.int8), *(each.groups for each in examples)])
+        groups = np.concatenate([np.zeros(0, np.int8), *(each.groups for each in examples.messages)])
         groups = np.where(counts.any(axis=1), groups, np.int8(-1))
         intercepts = self._intercepts(self.settings.pooling, totals, lambda: [])
-        ids, bounds = np.arange(len(columns), dtype=np.int32), np.append(0, np.cumsum(lengths))
+        ids, bounds = np.arange(len(counts), dtype=np.int32), np.append(0, np.cumsum(lengths))
         scorer = self._model(self.settings.pooling, totals, counts, groups, intercepts)
         return scorer.score(bounds, ids, np.ones(len(ids), np.int64)).scores
 

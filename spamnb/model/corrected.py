@@ -35,7 +35,7 @@ from spamnb.model.correction import (
     Problem,
     add_first_class,
 )
-from spamnb.model.delta import Addend, Delta, Example, Sums
+from spamnb.model.delta import Addend, Delta, Example, Examples, LookUp, Sums
 from spamnb.model.learner import CorrectionFit, Fit, Learner, NewMessage
 from spamnb.model.model import Model
 from spamnb.model.trust import DOUBTFUL
@@ -129,8 +129,8 @@ class Corrected(Learner):
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 
-    def score(self, model: Model, sums: Sequence[Sums], rows: Rows, *, with_weights: bool = True) -> Scores:
-        scale = offset_scale(len(sums[0].classes))
+    def score(self, model: Model, sums: LookUp, rows: Rows, *, with_weights: bool = True) -> Scores:
+        scale = offset_scale(len(sums.total.classes))
         return self.naive_bayes.score(model, sums, rows, scale, with_weights=with_weights)
 
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
@@ -141,7 +141,9 @@ class Corrected(Learner):
         delta, trusted = super().delta(model, sums, messages), _select_trusted(model, messages)
         records, new = list(delta.scored), [_make_example(*messages[i][:2], messages[i].rows.tokens) for i in trusted]
         offsets = [_subtract_correction(messages[i], sums) for i in trusted]
-        fits = _fit(new, _find_columns(sums, new), np.array(offsets), sums, model.calibration.noise, LEARNING_PENALTY)
+        hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in new)])
+        columns = find_sorted(sums.hashes, hashes).astype(np.int32)
+        fits = _fit(new, columns, np.array(offsets), sums, model.calibration.noise, LEARNING_PENALTY)
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
         addends = [addend._replace(record=record) for addend, record in zip(delta.addends, records)]
@@ -152,14 +154,12 @@ class Corrected(Learner):
         largest = max(map(abs, addend.record.contribution.values()), default=0)
         return bool(largest * UNIT * np.sqrt(max(len(addend.rows.tokens), 1)) >= HARD)
 
-    def refit(self, model: Model, sums: Sums, examples: Sequence[Example]) -> Delta:
-        examples = [each for each in examples if each.label in sums.classes]
-        columns = _find_columns(sums, examples)
-        scores = self.naive_bayes.leave_examples_out(model, sums, examples, columns)
-        offsets = offset_scale(len(sums.classes)) * scores
+    def refit(self, model: Model, sums: Sums, examples: Examples) -> Delta:
+        examples = examples.of_classes(sums.classes)
+        offsets = offset_scale(len(sums.classes)) * self.naive_bayes.leave_examples_out(model, sums, examples)
         bounds = {"least_change": NEGLIGIBLE, "most_change": MOST_CHANGE}
-        fits = _fit(examples, columns, offsets, sums, model.calibration.noise, PENALTY, **bounds)
-        return Delta(changes={each.number: units for each, (units, largest) in zip(examples, fits) if largest})
+        fits = _fit(examples.messages, examples.columns, offsets, sums, model.calibration.noise, PENALTY, **bounds)
+        return Delta(changes={each.number: units for each, (units, largest) in zip(examples.messages, fits) if largest})
 
 
 def _make_example(digest: bytes, label: str, tokens: TokenArray) -> Example:
@@ -173,12 +173,6 @@ def _subtract_correction(message: NewMessage, sums: Sums) -> np.ndarray:
     weights = sums.weights[:, find_sorted(sums.hashes, hashes)]
     correction = weights.sum(axis=1) * (UNIT / np.sqrt(max(len(hashes), 1)))
     return np.array([message.scores[name] for name in sums.classes]) - correction
-
-
-def _find_columns(sums: Sums, examples: Sequence[Example]) -> np.ndarray:
-    """Return the columns in ``sums`` of all tokens of the messages, one message after the other."""
-    hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in examples)])
-    return find_sorted(sums.hashes, hashes).astype(np.int32)
 
 
 def _fit(

@@ -90,6 +90,34 @@ class Example(NamedTuple):
     number: int = 0  # of its row; 0 before it is stored
 
 
+class Examples(NamedTuple):
+    """The messages that are fitted again, the oldest first, with an index of their tokens."""
+
+    messages: Sequence[Example]
+    hashes: np.ndarray  # (k,) the distinct hashes of all tokens, ascending
+    columns: np.ndarray  # (n,) int32 the index in ``hashes`` of each token, one message after the other
+
+    @classmethod
+    def of(cls, messages: Sequence[Example]) -> Examples:
+        """Make the index of these messages."""
+        hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in messages)])
+        distinct, columns = np.unique(hashes, return_inverse=True)
+        return cls(messages, distinct, columns.astype(np.int32))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The number of tokens of each message."""
+        return np.array([len(each.hashes) for each in self.messages], np.intp)
+
+    def of_classes(self, classes: Collection[str]) -> Examples:
+        """Return the messages of these classes, over the same list of hashes."""
+        is_chosen = np.array([each.label in classes for each in self.messages], bool)
+        if is_chosen.all():
+            return self
+        messages = [each for each in self.messages if each.label in classes]
+        return self._replace(messages=messages, columns=self.columns[np.repeat(is_chosen, self.lengths)])
+
+
 class Sums(NamedTuple):
     """The figures of k tokens in the C classes of a model, and the sums over all tokens."""
 
@@ -119,6 +147,13 @@ class Sums(NamedTuple):
     def weights(self) -> np.ndarray:
         """The weights of the correction in units (model/correction.py), (C, k); 0 in other models."""
         return self.figures[2]
+
+
+class LookUp(NamedTuple):
+    """The sums by which messages are scored."""
+
+    total: Sums  # of the model, so also of its shared model: of the scores
+    reference: Sums  # of the shared model if there is one, else the same as ``total``: of the typicality
 
 
 class Addend(NamedTuple):

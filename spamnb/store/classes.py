@@ -33,27 +33,38 @@ def read_model(database: Database) -> Model:
     )
     classes = checked_rows(
         "classes", database.execute(f"SELECT {columns} FROM classes ORDER BY id"), name=is_class_name,  # noqa: S608
-        id=int_up_to(MAX_CLASSES - 1), calibration=bytes, typicality=bytes, documents=int_up_to(MAX_COUNT),
-        document_counts=int_up_to(MAX_SUM), occurrences=int_up_to(MAX_SUM), slope=_is_parameter,
-        intercept=_is_parameter, knee=_is_knee, unscored=int_up_to(MAX_COUNT, -MAX_COUNT),
+        id=int_up_to(MAX_CLASSES - 1), calibration=bytes, typicality=bytes, documents=int, document_counts=int,
+        occurrences=int, slope=_is_parameter, intercept=_is_parameter, knee=_is_knee, unscored=int,
     )  # fmt: skip
     if [row[1] for row in classes] != list(range(len(classes))):
         raise Damaged("numbers in table classes that are not in order")
-    size, noise = meta.get(SIZE, -1), meta.get(NOISE, -1)
+    sums = np.array([row[4:7] for row in classes], np.int64).reshape(-1, 3)
+    curves = np.array([row[7:10] for row in classes]).reshape(-1, 3)
+    histogram = _parse_sums("calibration", [row[2] for row in classes], (2, BINS))
+    typicality = _parse_sums("typicality", [row[3] for row in classes], NO_TYPICALITY.shape)
+    unscored = np.array([row[10] for row in classes], np.int64)
+    class_ids = {row[0]: row[1] for row in classes}
+    model = Model(meta, class_ids, sums, histogram, unscored, typicality, curves, arrays=read_arrays(database))
+    check_model(model)
+    return model
+
+
+def check_model(model: Model) -> None:
+    """Raise Damaged if no messages have these figures."""
+    size, noise = model.meta.get(SIZE, -1), model.meta.get(NOISE, -1)
     if not int_up_to(MAX_COUNT)(size):
         raise Damaged(f"{SIZE} in table meta: {size!r}")
     if not (type(noise) is float and 0 <= noise < 1):
         raise Damaged(f"{NOISE} in table meta: {noise!a:.40}")
-    sums = np.array([row[4:7] for row in classes], np.int64).reshape(-1, 3)
-    documents, document_counts, occurrences = sums.T
+    documents, document_counts, occurrences = model.sums.T
+    if ((documents < 0) | (documents > MAX_COUNT) | (document_counts < 0) | (occurrences > MAX_SUM)).any():
+        raise Damaged("figures in table classes that are below 0 or too large")
     if (document_counts > documents * float(size)).any() or (document_counts > occurrences).any():
         raise Damaged("figures in table classes that do not fit together")
-    curves = np.array([row[7:10] for row in classes]).reshape(-1, 3)
-    histogram = _parse_histograms([row[2] for row in classes])
-    typicality = _parse_typicality([row[3] for row in classes])
-    unscored = np.array([row[10] for row in classes], np.int64)
-    class_ids = {row[0]: row[1] for row in classes}
-    return Model(meta, class_ids, sums, histogram, unscored, typicality, curves, arrays=read_arrays(database))
+    scored = {"calibration": model.histogram, "unscored": model.unscored, "typicality": model.typicality}
+    for column, figures in scored.items():
+        if ((figures > MAX_COUNT) | (figures < -MAX_COUNT)).any():
+            raise Damaged(f"{column} in table classes with figures that are too large")
 
 
 def update_model(database: Database, model: Model) -> None:
@@ -79,21 +90,8 @@ def _is_knee(value: Any) -> bool:
     return _is_parameter(value) and value >= 1
 
 
-def _parse_typicality(blobs: list[bytes]) -> np.ndarray:
-    """Return the known mail of the classes, (C, 1 + TYPICALITY_BINS)."""
-    if any(len(blob) != NO_TYPICALITY.nbytes for blob in blobs):
-        raise Damaged("truncated typicality in table classes")
-    sums = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, len(NO_TYPICALITY)).copy()
-    if (np.abs(sums) > MAX_COUNT).any():
-        raise Damaged("sums of typicality in table classes that are too large")
-    return sums
-
-
-def _parse_histograms(blobs: list[bytes]) -> np.ndarray:
-    """Return the histograms of the classes, (C, 2, BINS)."""
-    if any(len(blob) != 2 * BINS * HISTOGRAM.itemsize for blob in blobs):
-        raise Damaged("truncated calibration in table classes")
-    histograms = np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, 2, BINS).copy()
-    if (np.abs(histograms) > MAX_COUNT).any():
-        raise Damaged("counts in the calibration of table classes that are too large")
-    return histograms
+def _parse_sums(column: str, blobs: list[bytes], shape: tuple[int, ...]) -> np.ndarray:
+    """Return the sums of this shape of all classes, (C, *shape)."""
+    if any(len(blob) != np.prod(shape) * HISTOGRAM.itemsize for blob in blobs):
+        raise Damaged(f"truncated {column} in table classes")
+    return np.frombuffer(b"".join(blobs), HISTOGRAM).reshape(-1, *shape).copy()

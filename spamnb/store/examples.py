@@ -19,7 +19,7 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.model.correction import MAX_EXAMPLES
-from spamnb.model.delta import Example, Units
+from spamnb.model.delta import Example, Examples, Units
 from spamnb.reader.evidence import GROUPS
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest
 from spamnb.store.pending import HASH, parse_hashes, parse_units
@@ -30,11 +30,11 @@ MAX_EXAMPLE_TOKENS = 4_000  # of an example; a message with more tokens is not s
 GROUP = np.dtype("i1")
 
 
-def read_examples(store: Store) -> list[Example]:
-    """Return the examples that are fitted again, the oldest first."""
+def read_examples(store: Store) -> Examples:
+    """Return the examples that are fitted again."""
     with store.reading():
         if store.examples is None:
-            store.examples = _read(store, "ORDER BY number DESC LIMIT ?", MAX_EXAMPLES)[::-1]
+            store.examples = Examples.of(_read(store, "ORDER BY number DESC LIMIT ?", MAX_EXAMPLES)[::-1])
         return store.examples
 
 
@@ -63,7 +63,7 @@ def _read(store: Store, condition: str, *parameters: int | bytes) -> list[Exampl
 def add_examples(store: Store, examples: Sequence[Example]) -> None:
     """Store examples, and add the pending units of those that are no longer fitted again to the buckets."""
     with store.writing():
-        ids, both = store.own.class_ids, [*read_examples(store)]
+        ids, both = store.own.class_ids, [*read_examples(store).messages]
         (number,) = store.execute("SELECT coalesce(max(number), 0) FROM examples").fetchone()
         for example in examples:
             if len(example.hashes) <= MAX_EXAMPLE_TOKENS:
@@ -71,7 +71,7 @@ def add_examples(store: Store, examples: Sequence[Example]) -> None:
                 arrays = example.groups.astype(GROUP).tobytes(), example.hashes.astype(HASH).tobytes()
                 row = number, example.digest, ids[example.label], None, *arrays
                 store.execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?, ?)", row)
-        store.examples = both[-MAX_EXAMPLES:]
+        store.examples = Examples.of(both[-MAX_EXAMPLES:])
         _empty_pending(store, both[:-MAX_EXAMPLES])
 
 
@@ -81,7 +81,8 @@ def change_examples(store: Store, changes: Mapping[int, Units], sign: int) -> No
     If an example was forgotten since, its whole contribution was subtracted, and the change of it is none any more.
     """
     with store.writing():
-        fitted, changed = {each.number: each for each in read_examples(store)}, {}
+        examples, changed = read_examples(store), {}
+        fitted = {each.number: each for each in examples.messages}
         for number, units in changes.items():
             for each in [fitted[number]] if number in fitted else _read(store, "AND number = ?", number):
                 contribution, pending = (_plus(old, units, sign) for old in (each.contribution, each.pending))
@@ -89,8 +90,8 @@ def change_examples(store: Store, changes: Mapping[int, Units], sign: int) -> No
         records = read_records(store, [*changed])
         new = [(key, each._replace(contribution=changed[key].contribution)) for key, each in records.items()]
         put_learned(store, new)
+        store.examples = examples._replace(messages=[changed.get(each.digest, each) for each in examples.messages])
         _write_pending(store, changed.values())
-        store.examples = [changed.get(each.digest, each) for each in fitted.values()]
         _empty_pending(store, [each for each in changed.values() if each.number not in fitted])
 
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.model.class_counts import WEIGHT, find_sorted
-from spamnb.model.delta import Units, check_correction
+from spamnb.model.delta import Example, Examples, Units, check_correction
 from spamnb.store.database import Database, checked_rows, parse_json
 
 HASH = np.dtype("<i8")
-MAX_PENDING = 4_000  # examples with pending units: 128, and those that earlier versions fitted again
+MAX_PENDING = 128  # examples with pending units: those that are fitted again
 
 
 class Pending(NamedTuple):
@@ -29,27 +29,38 @@ class Pending(NamedTuple):
     weights: np.ndarray  # (k + 1, C) by class number; the last row is 0
 
     @classmethod
-    def read(cls, database: Database, class_ids: Mapping[str, int]) -> Pending:
-        """Read and add up the pending units of a file; inside a transaction."""
-        select = "SELECT pending, hashes FROM examples WHERE pending NOT NULL LIMIT ?"
-        rows = checked_rows("examples", database.execute(select, (MAX_PENDING + 1,)), pending=str, hashes=bytes)
-        if len(rows) > MAX_PENDING:
-            raise Damaged("too many examples with pending units in table examples")
-        arrays = [np.zeros(0, np.int64), *(parse_hashes(blob) for _, blob in rows)]
-        units = np.zeros((len(arrays), len(class_ids)), np.int64)
-        for i, (text, _) in enumerate(rows, 1):
-            for name, n in parse_units(text, class_ids).items():
+    def of(cls, examples: Examples, class_ids: Mapping[str, int]) -> Pending:
+        """Add up the pending units of examples."""
+        units = np.zeros((len(examples.messages), len(class_ids)), np.int64)
+        for i, each in enumerate(examples.messages):
+            for name, n in each.pending.items():
                 units[i, class_ids[name]] = n
-        hashes, example = np.concatenate(arrays), np.repeat(np.arange(len(arrays)), [*map(len, arrays)])
-        order = np.argsort(hashes, kind="stable")  # which takes little time for parts that are sorted
-        first = np.flatnonzero(np.append(True, np.diff(hashes[order]) != 0)[: len(order)])
-        sums = np.add.reduceat(units[example[order]], first, axis=0) if len(first) else units[:0]
-        return cls(hashes[order][first], np.append(sums, units[:1], axis=0))
+        if not units.any():
+            return cls(examples.hashes[:0], np.zeros((1, len(class_ids)), np.int64))
+        weights, of_tokens = np.zeros((len(examples.hashes) + 1, len(class_ids))), np.repeat(units, examples.lengths, 0)
+        for c in class_ids.values():  # sums as floats, which are exact below 2 ** 53
+            weights[:-1, c] = np.bincount(examples.columns, of_tokens[:, c], len(examples.hashes))
+        return cls(examples.hashes, weights.astype(np.int64))
 
     def add_to(self, figures: np.ndarray, hashes: np.ndarray) -> None:
         """Add the pending weights to the ``figures`` (n, C, 3) in the buckets of the tokens with these ``hashes``."""
         if len(self.hashes):
             figures[:, :, WEIGHT] += self.weights[find_sorted(self.hashes, hashes)]
+
+
+def read_pending(database: Database, class_ids: Mapping[str, int]) -> Examples:
+    """Return the examples with pending units, without their contributions; inside a transaction."""
+    select = "SELECT pending, hashes FROM examples WHERE pending NOT NULL LIMIT ?"
+    rows = checked_rows("examples", database.execute(select, (MAX_PENDING + 1,)), pending=str, hashes=bytes)
+    if len(rows) > MAX_PENDING:
+        raise Damaged("too many examples with pending units in table examples")
+    no_groups = np.zeros(0, np.int8)
+    return Examples.of(
+        [
+            Example(b"", "", parse_hashes(hashes), no_groups, pending=parse_units(pending, class_ids))
+            for pending, hashes in rows
+        ]
+    )
 
 
 def parse_hashes(blob: bytes) -> np.ndarray:

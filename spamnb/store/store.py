@@ -31,7 +31,7 @@ from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted
-from spamnb.model.delta import MAX_UNITS, Example, Sums
+from spamnb.model.delta import MAX_UNITS, Examples, LookUp, Sums
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
@@ -41,9 +41,9 @@ from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.arrays import ARRAY
 from spamnb.store.buckets import TABLE, Block, read_cells, read_texts, read_vectors
-from spamnb.store.classes import MAX_CLASSES, read_model, update_model
+from spamnb.store.classes import MAX_CLASSES, check_model, read_model, update_model
 from spamnb.store.database import APPLICATION_ID, Database
-from spamnb.store.pending import Pending
+from spamnb.store.pending import Pending, read_pending
 from spamnb.store.token_table import TokenTable
 
 FORMAT = 14  # raised when the tables change, and when the same sums give other scores
@@ -249,7 +249,7 @@ class Store(Database):
         self._is_written = True  # whether the file has all of ``own``
         self._rows: TokenTable | None = None
         self._frequencies: list[dict[int, int]] | None = None  # by class number: {n: tokens in exactly n messages}
-        self.examples: list[Example] | None = None  # which lessons fit again (examples.py)
+        self.examples: Examples | None = None  # which lessons fit again (examples.py)
         self.drop_pending()
 
     def drop_pending(self) -> None:
@@ -296,11 +296,8 @@ class Store(Database):
                 self.class_id(name)
             self.put_meta({**model.meta, NOISE: PRIOR_NOISE})
             self.put_arrays(model.arrays)
-            no_curves = np.tile(NO_CURVE, (len(model.class_ids), 1))
-            self._change(replace(model, meta=self.own.meta, arrays=self.own.arrays, curves=no_curves))
-            self.write_changes()
-            self.drop_cache()  # so that the model is read from the file, which checks it
-            self.recalibrate()
+            self._change(replace(model, meta=self.own.meta, arrays=self.own.arrays, curves=None))
+            check_model(self.own)
 
     def put_meta(self, changes: Mapping[str, Any]) -> None:
         """Write settings and single figures."""
@@ -385,7 +382,8 @@ class Store(Database):
     def _read_pending(self) -> Pending:
         """Return the weights that buckets lack; inside a transaction."""
         if self._pending is None:
-            self._pending = Pending.read(self, self.own.class_ids)
+            examples = read_pending(self, self.own.class_ids) if self.examples is None else self.examples
+            self._pending = Pending.of(examples, self.own.class_ids)
         return self._pending
 
     def block(self) -> Block:
@@ -400,39 +398,39 @@ class Store(Database):
             tokens, vectors = read_texts(self)
             return Block(tokens, Cells.concat(parts), vectors)
 
-    def look_up(self, tokens: Sequence[str]) -> list[Sums]:
+    def look_up(self, tokens: Sequence[str]) -> LookUp:
         """Return the sums by which a message with these ``tokens``, which are distinct, is scored.
 
-        The first are those of the model, the last those that say how typical a message is: of the shared model if there
-        is one. The few messages of one's own move the typicality of all mail from one lesson to the next, so that it
-        could not be compared with that of known mail.
+        The shared model, if there is one, says how typical a message is. The few messages of one's own move the
+        typicality of all mail from one lesson to the next, so that it could not be compared with that of known mail.
         """
         with self.reading():
             array = TokenArray.of(tokens)
             sums = self._read_sums(array.hashes)
             if self.own.is_one_sided:
-                is_own = ~sums[-1].document_counts.any(axis=0)
-                sums[0].figures[:, :, is_own & (array.groups >= N_WORD_GROUPS)] = 0
+                is_own = ~sums.reference.document_counts.any(axis=0)
+                sums.total.figures[:, :, is_own & (array.groups >= N_WORD_GROUPS)] = 0
             return sums
 
     def sums(self, hashes: np.ndarray) -> Sums:
         """Return the figures of the tokens with these hashes, which are distinct."""
         with self.reading():
-            return self._read_sums(hashes)[0]
+            return self._read_sums(hashes).total
 
-    def _read_sums(self, hashes: np.ndarray) -> list[Sums]:
+    def _read_sums(self, hashes: np.ndarray) -> LookUp:
         """Return the figures of tokens in the model, and in the shared model if there is one."""
         totals = self.model.totals
         figures = self._read_figures(totals.classes, hashes)
         if self.shared is None:
             vectors = self.vectors(hashes) if self.own.has_vectors else np.zeros((0, 0))
             frequencies = self.frequencies() if self.own.meta.get("model_type") == "bernoulli" else ()
-            return [Sums(totals, hashes, figures, vectors, frequencies)]
+            own = Sums(totals, hashes, figures, vectors, frequencies)
+            return LookUp(own, own)
         shared = Sums(
             self.shared.own.totals_of(totals.classes), hashes, self.shared._read_figures(totals.classes, hashes)
         )
         figures[:WEIGHT] *= self.model.lesson_weight
-        return [Sums(totals, hashes, figures + shared.figures), shared]
+        return LookUp(Sums(totals, hashes, figures + shared.figures), shared)
 
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""

@@ -125,7 +125,7 @@ def test_examples_that_a_lesson_made_wrong_are_fitted_again_and_that_is_taken_ba
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
         before, lines = contributions(classifier.store), list(export(classifier.store))
-        examples = {each.digest for each in read_examples(classifier.store)}
+        examples = {each.digest for each in read_examples(classifier.store).messages}
         for label, raw in messages[60:70]:
             classifier.learn(label, raw)
         after = contributions(classifier.store)
@@ -146,9 +146,9 @@ def test_the_examples_in_memory_are_those_of_the_file(tmp_path: Path, monkeypatc
             classifier.forget(label, raw)
         for label, raw in messages[:5]:
             classifier.learn(label, raw)
-        in_memory = read_examples(classifier.store)
+        in_memory = read_examples(classifier.store).messages
         with Store.open(tmp_path / "m") as store:
-            read = read_examples(store)
+            read = read_examples(store).messages
     for one, other in zip(in_memory, read, strict=True):
         assert one.number == other.number and one.digest == other.digest
         assert {**one.contribution} == {name: units for name, units in other.contribution.items()}

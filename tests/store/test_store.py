@@ -30,7 +30,7 @@ def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
     assert totals.classes == tuple(sorted({label for label, _ in messages}))
     words = sorted({token for _, tokens in messages for token in tokens})
     assert totals.vocabulary_size == len(words)
-    (found,) = store.look_up([*words, "never seen"])
+    found = store.look_up([*words, "never seen"]).total
     for c, name in enumerate(totals.classes):
         own = [tokens for label, tokens in messages if label == name]
         assert totals.documents[c] == len(own)
@@ -57,8 +57,7 @@ def test_trained_and_learned_sums_add_up(
                 store.add(messages[n][0], make_counts(messages[n][1]), -1)
         assert list(export(both)) == list(export(learned))
         words = sorted({token for _, tokens in messages for token in tokens})
-        assert both.look_up(words)[0].document_counts.tolist() == learned.look_up(words)[0].document_counts.tolist()
-        assert both.look_up(words)[0].occurrences.tolist() == learned.look_up(words)[0].occurrences.tolist()
+        assert both.look_up(words).total.figures.tolist() == learned.look_up(words).total.figures.tolist()
         assert both.frequencies() == learned.frequencies()
         assert both.model.totals.vocabulary_size == learned.model.totals.vocabulary_size
 
@@ -79,7 +78,7 @@ def test_no_token_loses_more_than_it_has() -> None:
     store.add("ham", make_counts({"a": 9, "b": 1, "d": 4}), -1)
     content = read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
     assert sorted(content.block.tokens) == ["a", "b", "c"] and content.model.sums[:, 0].tolist() == [1, 1]
-    (found,) = store.look_up(["a", "b", "c"])
+    found = store.look_up(["a", "b", "c"]).total
     assert found.document_counts.tolist() == found.occurrences.tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
@@ -200,9 +199,9 @@ def test_one_change_of_many_messages_is_many_changes_of_one(
         with together.writing():
             for label, tokens in messages:
                 together.add(label, make_counts(tokens))
-                (found,) = together.look_up(words)
+                found = together.look_up(words).total
                 apart.add(label, make_counts(tokens))
-                (same,) = apart.look_up(words)
+                same = apart.look_up(words).total
                 assert found.document_counts.tolist() == same.document_counts.tolist()
                 assert found.occurrences.tolist() == same.occurrences.tolist()
                 assert together.frequencies() == apart.frequencies()
