@@ -471,24 +471,16 @@ void sheet_begin(struct sheet *sheet, struct arena *arena) {
     *sheet = (struct sheet){.arena = arena, .page = &FIRST_STYLE, .link = LINK, .steps_left = MAX_STEPS};
 }
 
-/* Returns the bit of a name in the sheet's names. All processes have the same bits, unlike hashes with SECRET, because two
- * names may have one. */
-static uint64_t *bits_of_name(struct sheet *sheet, span name, uint64_t *bit) {
+/* Returns where the sheet notes a name. All processes note it at the same place, unlike hashes with SECRET, because two
+ * names may have one place. */
+static size_t place_of_name(span name) {
     static const uint64_t KEY[2] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xd1b54a32d192ed03)};
-    uint64_t hash = hash_any_case(KEY, name);
-    *bit = UINT64_C(1) << (hash & 63);
-    return &sheet->names[(hash >> 6) % COUNT_OF(sheet->names)];
+    return hash_any_case(KEY, name) % MAX_NAMES;
 }
 
-void sheet_note_name(struct sheet *sheet, span name) {
-    uint64_t bit, *bits = bits_of_name(sheet, name, &bit);
-    *bits |= bit;
-}
+void sheet_note_name(struct sheet *sheet, span name) { sheet->has_name[place_of_name(name)] = true; }
 
-static bool has_name(struct sheet *sheet, span name) {
-    uint64_t bit;
-    return *bits_of_name(sheet, name, &bit) & bit;
-}
+static bool has_name(const struct sheet *sheet, span name) { return sheet->has_name[place_of_name(name)]; }
 
 static bool is_combinator(uint8_t c) { return is_space(c) || c == '>' || c == '+' || c == '~' || c == '|'; }
 

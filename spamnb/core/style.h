@@ -23,8 +23,9 @@ enum {
     UNSET = -4,   /* the block does not set this color */
 };
 
-/* MAX_PAIRS: the sheets of ordinary mail give an element up to 4 pairs of colors. MAX_KEYS: one for each bit. */
-enum { MAX_PAIRS = 6, MAX_KEYS = 64 };
+/* MAX_PAIRS: the sheets of ordinary mail give an element up to 4 pairs of colors. MAX_KEYS: one for each bit. MAX_NAMES:
+ * beside 40 names of a page, one of 100 other names counts as one of them. */
+enum { MAX_PAIRS = 6, MAX_KEYS = 64, MAX_NAMES = 4096 };
 
 /* The flags of a style and of a block of declarations. CLIPS: nothing is shown outside of the box, or left of the window.
  * OVERFLOWS: text may be outside of the box. Text in both is doubtful, whichever is around the other. */
@@ -67,7 +68,7 @@ struct sheet {
         const struct effect *effect;
     } known[64]; /* style attributes that were read, by hash, because the cells of a table repeat them */
     span_list sources; /* the texts of style elements */
-    uint64_t names[64]; /* a bit for each class, id and unknown attribute of the page */
+    bool has_name[MAX_NAMES]; /* by place: whether the page has a class, an id or an unknown attribute with this place */
     span_list texts; /* texts that declarations show, in lower case */
     size_t n_rules, n_bytes, steps_left; /* n_bytes: of sheets; steps_left: until MAX_STEPS */
 };
