@@ -56,8 +56,8 @@ static enum display display_of(const struct entity *part) {
     return dot ? display_of_type(span_between(dot, part->filename.end)) : AS_NOTHING;
 }
 
-/* Returns a name in lower case, without comments, brackets, quotation marks and blanks, because some programs write
- * "base 64" or "<text/html>". */
+/* Returns a name in lower case, without comments, blanks, and characters that names cannot have (RFC 2045), because
+ * some programs write "base 64" or "<text/html>". */
 static span normalize_name(struct arena *arena, span value, size_t max_bytes) {
     value = remove_comments(arena, value);
     for (const char *end = ";,:"; *end; end++)
@@ -65,7 +65,7 @@ static span normalize_name(struct arena *arena, span value, size_t max_bytes) {
     value = copy_lower(arena, truncate_text(value, max_bytes));
     struct writer writer = writer_open(arena, max_bytes);
     for (; value.at < value.end; value.at++)
-        if (*value.at > ' ' && !find_byte(LITERAL("\"'<>"), *value.at))
+        if (*value.at > ' ' && !find_byte(LITERAL("\"'<>()@[]\\?="), *value.at))
             put_byte(&writer, *value.at);
     return writer_close(&writer);
 }
@@ -137,14 +137,15 @@ static span find_boundary(span body) {
 
 /* Adds the parts of a body between its delimiter lines. Other words may follow the delimiter on its line, after a
  * space. Parts after the last delimiter are read, too, because mail readers show these parts. After MAX_PARTS parts, each
- * part takes the place of the one before it, because the last part may be the one that is shown. An epilogue may have
- * parts of another boundary, if a multipart inside has the boundary of the one around it. */
-static void split_parts(struct arena *arena, span body, span boundary, span_list *parts, bool has_epilogues) {
+ * part takes the place of the one before it, because the last part may be the one that is shown. The margins, above the
+ * first delimiter and below the last one, may have parts of another boundary: of a delimiter that is written wrongly, or
+ * of a multipart inside that has the boundary of the one around it. These are added to ``outer``, if this is not NULL. */
+static void split_parts(struct arena *arena, span body, span boundary, span_list *parts, span_list *outer) {
     if (is_empty(boundary))
         return;
     span delimiter = concatenate(arena, LITERAL("--"), boundary), tail = body, line;
-    const uint8_t *begin = NULL, *epilogue = NULL, *at;
-    while (begin || epilogue || !is_empty(tail)) {
+    const uint8_t *begin = NULL, *margin = outer ? body.at : NULL, *at;
+    while (begin || margin || !is_empty(tail)) {
         at = find(tail, delimiter);
         bool is_delimiter = at && (at == body.at || at[-1] == '\n'), is_last = false;
         tail.at = at ? at + size_of(delimiter) : body.end;
@@ -162,29 +163,30 @@ static void split_parts(struct arena *arena, span body, span boundary, span_list
             part.end -= at != NULL; /* the line feed before a delimiter belongs to it */
             *LIST_ADD(arena, parts) = part;
         }
-        part = span_between(epilogue, part.end);
-        if (epilogue)
-            split_parts(arena, part, find_boundary(part), parts, false);
+        part = span_between(margin, part.end);
+        if (margin)
+            split_parts(arena, part, find_boundary(part), outer, NULL);
         begin = is_last || !at ? NULL : tail.at;
-        epilogue = is_last && at && has_epilogues ? tail.at : NULL;
+        margin = is_last && at && outer ? tail.at : NULL;
     }
 }
 
-/* Returns the parts of a multipart by its boundaries. Some programs encode a multipart as a whole. If no boundary is in
- * the body, returns the parts by the boundary that is. */
-static span_list find_parts(struct reader *reader, const struct entity *entity) {
+/* Returns the parts of a multipart by its boundaries, and those in its margins. Some programs encode a multipart as a
+ * whole. If no boundary is in the body, returns the parts by the boundary that is. */
+static span_list find_parts(struct reader *reader, const struct entity *entity, span_list *outer) {
     struct arena *arena = &reader->arena;
     span_list parts = {0};
     span body = entity->body, rest;
-    split_parts(arena, body, entity->boundary, &parts, true);
-    split_parts(arena, body, entity->other_boundary, &parts, true);
+    split_parts(arena, body, entity->boundary, &parts, outer);
+    split_parts(arena, body, entity->other_boundary, &parts, outer);
     if (!parts.count) {
+        *outer = (span_list){0};
         body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
         body = convert_line_ends(arena, body);
-        split_parts(arena, body, entity->boundary, &parts, true);
+        split_parts(arena, body, entity->boundary, &parts, NULL);
     }
     if (!parts.count)
-        split_parts(arena, body, find_boundary(body), &parts, true);
+        split_parts(arena, body, find_boundary(body), &parts, NULL);
     return parts;
 }
 
@@ -280,14 +282,14 @@ static void open_parts(struct walk *walk, span_list inner, const char *default_t
 static void read_entity(struct walk *walk, struct entity entity) {
     struct reader *reader = walk->reader;
     bool is_message = entity.display == AS_MESSAGE, is_alternative = false;
-    span_list inner = {0};
+    span_list inner = {0}, outer = {0};
     const char *default_type = "text/plain"; /* the type of parts that have no Content-Type */
     size_t size = size_of(entity.body);
     if ((entity.display == AS_MULTIPART || is_message) && size > walk->search_left)
         reader->message.truncations |= TRUNCATED_PARTS;
     else if (entity.display == AS_MULTIPART) {
         walk->search_left -= size;
-        inner = find_parts(reader, &entity);
+        inner = find_parts(reader, &entity, &outer);
         is_alternative = is_same(entity.content_type, LITERAL("multipart/alternative"));
         default_type = is_same(entity.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : default_type;
     } else if (entity.display >= AS_PDF && walk->n_documents++ >= MAX_DOCUMENTS)
@@ -311,6 +313,7 @@ static void read_entity(struct walk *walk, struct entity entity) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
         walk->read_left -= is_text(entity.display) ? size : 0;
     }
+    open_parts(walk, outer, default_type, false, true); /* read last, and doubtful: few mail readers show them */
     open_parts(walk, inner, default_type, is_alternative, entity.is_doubtful);
 }
 

@@ -13,9 +13,18 @@ static const uint8_t VALUES[256] = {
     FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16,
 };
 
-/* Returns whether text begins with a line that begins with a foreign byte, as the footers of mailing lists do. */
-static bool begins_footer(const uint8_t *begin, span text) {
-    return VALUES[*text.at] == FOREIGN && *text.at > ' ' && (text.at == begin || text.at[-1] == '\n');
+/* Returns whether text begins with a line that begins with a foreign byte, as the footers of mailing lists do. The first
+ * line is no footer if it may be base64 behind its foreign bytes. */
+static bool begins_footer(const uint8_t *begin, span text, bool is_first) {
+    bool begins_line = text.at == begin || text.at[-1] == '\n';
+    if (!begins_line || *text.at <= ' ' || VALUES[*text.at] != FOREIGN)
+        return false;
+    span line = before_first(text, '\n');
+    while (line.at < line.end && VALUES[*line.at] == FOREIGN)
+        line.at++;
+    while (line.at < line.end && (VALUES[*line.at] != FOREIGN || *line.at <= ' '))
+        line.at++;
+    return !is_first || !is_empty(line);
 }
 
 span put_base64(struct writer *writer, span text) {
@@ -23,6 +32,7 @@ span put_base64(struct writer *writer, span text) {
     uint32_t bits = 0;
     unsigned n = 0; /* letters of an incomplete group of four */
     writer_reserve(writer, size_of(text) + 3);
+    const uint8_t *output = writer->at;
     for (;;) {
         for (; !n && size_of(text) >= 4; text.at += 4) { /* the fast way for nearly all groups */
             uint8_t a = VALUES[text.at[0]], b = VALUES[text.at[1]], c = VALUES[text.at[2]], d = VALUES[text.at[3]];
@@ -34,7 +44,8 @@ span put_base64(struct writer *writer, span text) {
             writer->at[2] = (uint8_t)bits;
             writer->at += 3;
         }
-        bool is_end = is_empty(text) || VALUES[*text.at] == PADDING || begins_footer(begin, text);
+        bool is_first = writer->at == output && !n;
+        bool is_end = is_empty(text) || VALUES[*text.at] == PADDING || begins_footer(begin, text, is_first);
         uint8_t value = is_end ? FOREIGN : VALUES[*text.at++];
         if (value < 64) {
             bits = bits << 6 | value;

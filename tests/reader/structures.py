@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 
-_STRAY = ["garbage", "two words: x", "X y", ">From a b", ": x", "From a Mon", "X\xe9: y", "X-Ok: y", "nocolon\\"]
+_STRAY = ["garbage", "two words: x", "X y", ">From a b", ": x", "From a Mon", "X\xe9: y", "X-Ok: y", "nocolon\\", "--"]
 _BOUNDARIES = ["b", "=_x1", "----=_Part.1", "bnd", "a b", "x(1)", "000__=AB", "b" * 20]
 _ENCODINGS = {
     "base64": ["base64", "BASE64", "base64 (c)", "(c) base64", "base64;", "base64 x", '"base64"'],
@@ -72,6 +72,7 @@ class Structures:
 
     def _type(self, kind: str, **parameters: str) -> str:
         slash = self._one_of("/", " / ", "/ ") if self._happens(0.04) else "/"
+        kind = kind[:3] + self._one_of("?", "=", "[") + kind[3:] if self._happens(0.01) else kind
         value = self._comment() + kind.replace("/", slash) + self._comment()
         for name, text in parameters.items():
             is_special = any(character in " ()=" for character in text)
@@ -101,6 +102,7 @@ class Structures:
         encoding = self._one_of("base64", "base64", "quoted-printable", "7bit")
         if encoding == "base64":
             body = base64.encodebytes(text.encode()).decode()
+            body = self._one_of(":\n", ">", "\xe9\xff\n", "--\n") + body if self._happens(0.03) else body
         else:
             body = quopri.encodestring(text.encode()).decode() if encoding == "quoted-printable" else text
         fields = []

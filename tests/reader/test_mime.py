@@ -204,6 +204,14 @@ def test_transfer_encodings(encoding: str, body: bytes, expected: bytes) -> None
     assert parse(raw).texts == (expected.decode(),)
 
 
+@pytest.mark.parametrize("delimiter", ["--B", ">--b", "--b(", "--bb"])
+def test_parts_above_the_first_delimiter_are_doubtful_text(delimiter: str) -> None:
+    pills = "Content-Transfer-Encoding: base64\n\n" + base64.b64encode(b"buy pills").decode()
+    message = parse(f"{MIXED}{delimiter}\n{pills}\n{delimiter}\n{pills}\n--b\n\nshown\n--b--\n".encode())
+    is_line = delimiter.startswith("--")
+    assert message.texts == ("shown",) and ("buy pills" in message.doubtful) == is_line
+
+
 def test_lines_that_are_folded_are_read_as_one() -> None:
     flowed = b"Content-Type: text/plain; format=flowed; delsp=yes\n\nvia \ngra now\nand here"
     assert parse(flowed).texts == ("viagra now\nand here",)
