@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import signal
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import click
@@ -80,19 +83,30 @@ def show_warnings(show_line: Callable[[str], None] | None = None) -> Iterator[No
 def _interrupt_on_ctrl_c(handler: object) -> Iterator[None]:
     """Let Ctrl-C raise KeyboardInterrupt in the context. After the context, Ctrl-C ends the process.
 
-    Nothing changes if ``handler`` is not the handler of SIGINT, because then another program runs this command.
+    Nothing changes if ``handler`` is not the handler of SIGINT, because then another program runs this command. Where
+    KeyboardInterrupt would be lost, Ctrl-C ends the process: in the code of ``import``, which may hold the lock of all
+    imports, for which other threads would wait for ever; and in callbacks, whose exceptions Python discards.
     """
     if handler is None or signal.getsignal(signal.SIGINT) is not handler:
         yield
         return
     is_interrupted = False
+    hook = sys.unraisablehook
 
-    def interrupt(*_: object) -> None:
+    def interrupt(_: int, frame: FrameType | None) -> None:
         nonlocal is_interrupted
+        if frame and frame.f_code.co_filename.startswith("<frozen importlib"):
+            os._exit(INTERRUPTED)
         is_interrupted = True
         raise KeyboardInterrupt
 
+    def end_or_print(unraisable: Any) -> None:
+        if unraisable.exc_type is KeyboardInterrupt:
+            os._exit(INTERRUPTED)
+        hook(unraisable)
+
     signal.signal(signal.SIGINT, interrupt)
+    sys.unraisablehook = end_or_print
     try:
         yield
     except (ImportError, RuntimeError):
@@ -101,6 +115,7 @@ def _interrupt_on_ctrl_c(handler: object) -> Iterator[None]:
         raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        sys.unraisablehook = hook
 
 
 @contextmanager

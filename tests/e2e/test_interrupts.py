@@ -67,3 +67,30 @@ def test_a_command_that_is_interrupted_at_any_time_ends_at_once(command: str, tr
             with Classifier.open(model) as classifier:
                 assert classifier.model.totals.documents.sum() == 2 * MESSAGES
     assert n_interrupted > 4
+
+
+LOST = """
+import signal, sys, weakref
+import spamnb.cli.info as info
+from spamnb.__main__ import main
+class Item: pass
+def lose(*_, **__):
+    item = Item()
+    reference = weakref.ref(item, lambda _: signal.raise_signal(signal.SIGINT))
+    del item
+    print("not interrupted")
+def lose_in_import(*_, **__):
+    code = compile("import signal; signal.raise_signal(signal.SIGINT)", "<frozen importlib._bootstrap>", "exec")
+    try:
+        exec(code)
+    except KeyboardInterrupt:
+        print("not ended")
+info.info_command.callback = {"callback": lose, "import": lose_in_import}[sys.argv.pop()]
+main()
+"""
+
+
+@pytest.mark.parametrize("place", ["callback", "import"])
+def test_an_interrupt_that_python_would_lose_ends_the_command(place: str) -> None:
+    ran = subprocess.run([sys.executable, "-c", LOST, "info", place], capture_output=True, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
