@@ -289,8 +289,8 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: OnError, recurs
                     on_unreadable(message.name, raw)
                 elif raw:
                     yield Entry(label, message.name, "", content=raw)
-                else:
-                    on_unreadable(message.name, ValueError("empty, or the server sent no text of it"))
+                elif mailbox.sizes([message]).get(message) != 0:  # an empty message is none, as an empty file is
+                    on_unreadable(message.name, ValueError("the server sent no text of it"))
 
 
 def unseen_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:

@@ -117,7 +117,17 @@ def test_a_message_without_its_text_is_named_and_leaves_the_others(body: bytes, 
     with serving({**CAPABLE, **replies}, b"") as address:
         result = run("classify", "-m", model, address)
     assert result.exit_code == 1 and result.stdout.count("\n") == 1 and "INBOX#2" in result.stdout
-    assert result.stderr == f"spamnb: {address}/INBOX#1: empty, or the server sent no text of it; left out\n"
+    assert result.stderr == f"spamnb: {address}/INBOX#1: the server sent no text of it; left out\n"
+
+
+def test_an_empty_message_is_none_as_an_empty_file_is(model: Path) -> None:
+    state = b"* 2 EXISTS\r\n* OK [UIDVALIDITY 1] x\r\n* OK [UIDNEXT 3] x\r\n"
+    empty = b"* 1 FETCH (UID 1 RFC822.SIZE 0 BODY[]<0> {0}\r\n)\r\n"
+    fetched = empty + b"* 2 FETCH (UID 2 RFC822.SIZE 7 BODY[]<0> {7}\r\n\r\nhello)\r\n"
+    replies = {b"LIST": LISTING, b"EXAMINE": state, b"UID": b"* SEARCH 1 2\r\n" + fetched}
+    with serving({**CAPABLE, **replies}, b"") as address:
+        result = run("classify", "-m", model, address)
+    assert result.exit_code == 0 and result.stdout.count("\n") == 1 and result.stderr == ""
 
 
 @pytest.mark.parametrize("number", [b"99999999999", b"9" * 5000, b"-1"])
