@@ -439,16 +439,14 @@ class Training:
         """Return the values of the keys in ``settings.ORIGIN``: time, sources and command of the training."""
         from spamnb.reader.pdf import is_available
         from spamnb.sources.spec import absolute_spec
-
-        def as_utf8(text: str) -> str:  # a path may contain bytes that are not UTF-8, which SQLite cannot store
-            return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+        from spamnb.store.database import sql_text
 
         options = {name: value for name, value in self.options._asdict().items() if value}
         return {
             "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
             "pdf_read": is_available(),
-            "trained_from": [as_utf8(absolute_spec(source)) for source in self.sources],
-            "command": as_utf8(self.command),
+            "trained_from": [sql_text(absolute_spec(source)) for source in self.sources],
+            "command": sql_text(self.command),
             **({"read_options": options} if options else {}),
         }
 

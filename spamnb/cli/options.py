@@ -252,19 +252,6 @@ def is_on_command_line(name: str) -> bool:
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-class Seconds(click.FloatRange):
-    """A number of seconds, at most a day. Infinity and nan are refused."""
-
-    def __init__(self, min: float) -> None:
-        super().__init__(min, 86_400)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        seconds = super().convert(value, param, ctx)
-        if seconds != seconds:  # nan passes the bounds of FloatRange
-            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
-        return seconds
-
-
 def tell(line: str) -> None:
     """Print a line on standard error, after the program's name and with options instead of Python's arguments.
 

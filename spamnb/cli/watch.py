@@ -24,7 +24,6 @@ from spamnb.cli.mailboxes import (
 )
 from spamnb.cli.options import (
     ErrorCounter,
-    Seconds,
     begin_with_starter,
     model_option,
     own_ledger_option,
@@ -56,7 +55,7 @@ _LOCK_SECONDS = 5.0  # seconds to wait for another process that sorts the same m
 )
 @click.option(
     "--interval",
-    type=Seconds(0.05),
+    type=click.IntRange(1, 86_400),
     metavar="SECONDS",
     help="Time between two scans.  [default: 5 for a Maildir, 60 for an account whose server announces no mail]",
 )
@@ -69,7 +68,7 @@ def watch_command(
     junk: str | None,
     sort: bool,
     unsure: str | None,
-    interval: float | None,
+    interval: int | None,
     once: bool,
     ledger: Path,
 ) -> None:

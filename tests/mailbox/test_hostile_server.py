@@ -148,7 +148,7 @@ def test_a_greeting_without_an_end_is_not_kept() -> None:
 @pytest.mark.slow
 def test_others_are_watched_on(url: str, model: Path, tmp_path: Path):
     box = maildir.make_folder(tmp_path / "Mail")
-    with watching(tmp_path, "--sort", "--interval", "0.1", "-m", str(model), url, str(box)) as watch:
+    with watching(tmp_path, "--sort", "--interval", "1", "-m", str(model), url, str(box)) as watch:
         wait_until(lambda: "retrying after growing pauses" in watch.said, watch.process)
         (box / "new" / "1").write_bytes(message("spam", 900))
         wait_until(lambda: "moved\tspam\tJunk" in watch.said, watch.process)

@@ -188,7 +188,7 @@ def test_no_message_is_lost_or_doubled(program: str, server: tuple[Person, int],
 def test_watch_sorts_while_mail_is_synchronised(program: str, server: tuple[Person, int], place: Path, model: Path):
     synchronised = Synchronised(program, server, place, model)
     synchronised()
-    with watching(place, *synchronised.near.command("watch", "--sort", "--interval", "0.05")[1:]) as watch:
+    with watching(place, *synchronised.near.command("watch", "--sort", "--interval", "1")[1:]) as watch:
         for seed in range(500, 540):
             for label in ("ham", "spam"):
                 synchronised.far.deliver(mail(label, seed))
