@@ -1,12 +1,12 @@
-"""The addresses in address books: files of vCards (RFC 6350), and Thunderbird's abook.sqlite and history.sqlite.
+"""The addresses in address books: vCards (RFC 6350), Thunderbird's abook.sqlite and history.sqlite, and lists (.txt).
 
-An address book is read and never written. It is the file of another program, so nothing in it is trusted.
+A list has an address a line. An address book is mostly the file of another program, so nothing in it is trusted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from io import BytesIO
 from itertools import islice
@@ -61,7 +61,10 @@ def read_addresses(book: Book) -> frozenset[str]:
     if len(content) > MAX_BYTES:
         problem = f"the address book has more than {MAX_BYTES >> 20} MiB"
         raise SpamnbError(f"{name}: {problem}; export it without photographs")
-    texts = _thunderbird_texts(name, content) if content.startswith(_SQLITE) else _vcard_texts(name, content)
+    if book.path.suffix == ".txt":
+        texts: Iterable[str] = content.decode("latin-1").splitlines()
+    else:
+        texts = _thunderbird_texts(name, content) if content.startswith(_SQLITE) else _vcard_texts(name, content)
     values = list(islice(texts, MAX_ADDRESSES + 1))
     if len(values) > MAX_ADDRESSES:
         raise SpamnbError(f"{name}: the address book has more than {MAX_ADDRESSES:,} addresses")

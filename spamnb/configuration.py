@@ -22,6 +22,10 @@ TABLES = ("accounts", "people", "users")
 # Files of builds before the first release, and where their content belongs. Nothing in them may be lost without a word.
 OLD_FILES = {"accounts.toml": "accounts.NAME", "people.toml": "people"}
 MAX_BYTES = 2 << 20  # of a file; tomllib reads 1 MB, 10,000 users with three entries each, in two seconds
+_HINTS = {  # by a part of an unknown setting's name
+    "pass": "set password-command to a command that prints the password",
+    "wrote_to": "move its addresses to allow",  # of builds before the first release
+}
 _MAX_VALUE = 80  # characters of a value in an error
 _KINDS: dict[type, str] = {bool: "true or false", str: "a text in quotes", list: "a list of texts in brackets"}
 Keys = tuple[str, ...]  # the names of a setting and of the tables around it
@@ -49,8 +53,10 @@ class Document:
         values = self.table(*keys)
         for key, value in values.items():
             if key not in kinds:
-                hint = "; set password-command to a command that prints the password" if "pass" in key else ""
-                raise self.error((*keys, key), f"unknown setting{hint or '; the settings are ' + ', '.join(kinds)}")
+                hint = next(
+                    (hint for part, hint in _HINTS.items() if part in key), f"the settings are {', '.join(kinds)}"
+                )
+                raise self.error((*keys, key), f"unknown setting; {hint}")
             kind = kinds[key]
             if type(value) is not kind or (
                 isinstance(value, list) and not all(isinstance(text, str) for text in value)
@@ -119,12 +125,11 @@ def _read(path: Path, _time: int, _size: int) -> Document:
     return document
 
 
-def replace_text(text: str) -> None:
-    """Replace the text of the configuration file in one step. The file keeps its mode; a new one has mode 0600.
+def replace_text(path: Path, text: str) -> None:
+    """Replace the text of a file in one step. The file keeps its mode; a new one has mode 0600.
 
     Raise SpamnbError if it cannot be written.
     """
-    path = configuration_path()
     target = path.resolve()
     new_file = target.with_name(f"{target.name}.{os.getpid()}")
     try:

@@ -5,10 +5,12 @@ allow = ["ann@example.org", "example.net"]      # addresses and domains whose ma
 block = ["offers@shop.example"]                 # addresses and domains whose mail is spam
 address_books = ["~/contacts.vcf"]              # files with further addresses, as in allow
 server = "mx.example.com"                       # the server whose Authentication-Results can show a forged address
-wrote_to = ["bob@example.org"]                  # the same as allow; 'watch' and 'train' add recipients of sent mail
 
 [users.ann]                                     # in addition, for mail of this user of 'serve --models'
 allow = ["*.example.org"]                       # all subdomains
+
+Recipients of sent mail are people, too: 'watch' and 'train' write them into a file beside the configuration file, which
+is read as one more address book.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.address_books import Book, find_book, read_addresses
 from spamnb.configuration import Document, Keys, configuration_path, read_document, replace_text
-from spamnb.errors import SpamnbError
 from spamnb.model.classification import Classification, Evidence
 from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
@@ -32,15 +34,13 @@ from spamnb.shown_text import escape
 KNOWN, BLOCKED = "you know this sender", "you blocked this sender"
 FORGED = "you know this sender, but your server found the address forged"
 MIN_LOG_ODDS = 4.6  # nats; more than ln 99, the threshold of the verdict spam with strictness cautious
-MAX_WROTE_TO = 1_000  # newest recipients that stay in the file; 'filter' reads 1,000 in 3 ms for each message
+MAX_RECIPIENTS_KEPT = 1_000  # newest recipients that stay in the file
 _MAX_RECIPIENTS = 50  # recipients of a message that are added; a message with more is left out as a mailing
 _MAX_FIELD = 8000  # characters of a header field, more than any mail server writes
 _MAX_DOMAIN = 255  # characters of a domain (RFC 1035)
 _MAX_RESULTS = 50  # uppermost fields Authentication-Results that are read; the user's server writes the first ones
-_SETTINGS: dict[str, type] = {"allow": list, "block": list, "address_books": list, "server": str, "wrote_to": list}
+_SETTINGS: dict[str, type] = {"allow": list, "block": list, "address_books": list, "server": str}
 _USER_SETTINGS: dict[str, type] = {"allow": list, "block": list, "address_books": list}
-_WROTE_TO = re.compile(r"(?m)^wrote_to\s*=\s*\[[^\]]*\]\n?")
-_PEOPLE_TABLE = re.compile(r"(?m)^\[people\][^\n]*(?:\n|\Z)")
 _ADDRESS = r"([A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+)"
 # One address, alone or after a name without an address. In any other From field mail programs could show an address
 # that is not the address of the sender.
@@ -70,7 +70,6 @@ class People:
     allow: frozenset[str] = frozenset()
     block: frozenset[str] = frozenset()
     server: str = ""  # "" for none
-    wrote_to: tuple[str, ...] = ()  # the oldest first
     address_books: tuple[str, ...] = ()  # paths of files whose addresses are not in ``allow``
 
     def classify_sender(self, raw: bytes) -> str:
@@ -82,7 +81,7 @@ class People:
         >>> [people.classify_sender(b"From: %s@example.org\\n\\n" % name) for name in (b"ann", b"bob")]
         ['you know this sender', 'you blocked this sender']
         """
-        if not (self.allow or self.block or self.wrote_to):
+        if not (self.allow or self.block):
             return ""
         fields = _read_fields(raw[: section_length(raw)])
         address = _parse_from([value for name, value in fields if name == "from"])
@@ -91,7 +90,7 @@ class People:
         for name in (address, domain, *parents) if address else ():
             if name in self.block:
                 return BLOCKED
-            if name in self.allow or name in self.wrote_to:
+            if name in self.allow:
                 results = [value for name, value in fields if name != "from"][:_MAX_RESULTS]
                 return FORGED if self.server and self._is_forged(results) else KNOWN
         return ""
@@ -185,7 +184,7 @@ def read_sent(header: bytes) -> SentMail | None:
 
 
 def add_recipients(sent: Iterable[SentMail]) -> int:
-    """Add the recipients of sent mail to the configuration file, and return the number of new recipients.
+    """Add the recipients of sent mail to their file, and return the number of new recipients.
 
     The senders of this mail are left out, because spam often has the address of its recipient as its sender.
     """
@@ -194,42 +193,20 @@ def add_recipients(sent: Iterable[SentMail]) -> int:
 
 
 def _add_recipients(sent: Sequence[SentMail]) -> int:
-    people = load_people()
+    people, path = load_people(), recipients_path()
+    old_recipients = path.read_text("latin-1").split() if path.exists() else []
     senders = {mail.sender for mail in sent}
-    old_recipients = [name for name in people.wrote_to if name not in senders]
-    others = {*people.allow, *people.block, *senders, *old_recipients}
+    others = {*people.allow, *people.block, *senders}
     new_recipients = list(dict.fromkeys(name for mail in sent for name in mail.recipients if name not in others))
-    wrote_to = [*old_recipients, *new_recipients][-MAX_WROTE_TO:]
-    if wrote_to != list(people.wrote_to):
-        replace_text(_with_recipients(read_document().text, wrote_to))
+    recipients = [*(name for name in old_recipients if name not in senders), *new_recipients][-MAX_RECIPIENTS_KEPT:]
+    if recipients != old_recipients:
+        replace_text(path, "".join(f"{name}\n" for name in recipients))
     return len(new_recipients)
 
 
-def _with_recipients(text: str, addresses: Sequence[str]) -> str:
-    """Return the text of the configuration file with another list ``wrote_to``. The other lines stay as they are.
-
-    Raise SpamnbError if the list cannot be found because the table is written in another way.
-    """
-    import tomllib
-
-    new_list = "wrote_to = [\n" + "".join(f'    "{name}",\n' for name in addresses) + "]\n"
-    table = _PEOPLE_TABLE.search(text)
-    if table is None:
-        new_text = text + "\n" * bool(text) + "[people]\n" + new_list
-    else:
-        before, heading = text[: table.start()], table[0].rstrip("\n") + "\n"
-        settings, bracket, others = text[table.end() :].partition("\n[")
-        settings = _WROTE_TO.sub("", settings + "\n").strip("\n")
-        new_text = before + heading + settings + "\n" * bool(settings) + new_list + bracket + others
-    expected = tomllib.loads(text)
-    expected["people"] = expected.get("people", {}) | {"wrote_to": list(addresses)}
-    try:
-        if tomllib.loads(new_text) == expected:
-            return new_text
-    except ValueError:
-        pass
-    problem = "recipients of your mail cannot be added; write [people] on a line of its own, and its settings below it"
-    raise SpamnbError(f"{escape(str(configuration_path()))}: {problem}")
+def recipients_path() -> Path:
+    """Return the path of the file of recipients, an address a line, the oldest first."""
+    return configuration_path().with_suffix(".recipients.txt")
 
 
 def load_people(user: str = "") -> People:
@@ -239,7 +216,10 @@ def load_people(user: str = "") -> People:
     """
     people = _read_people(read_document())
     parts = [people[name] for name in dict.fromkeys(("", user)) if name in people]
-    return _merge(*parts, *(find_book(path) for part in parts for path in part.address_books))
+    books = [path for part in parts for path in part.address_books]
+    if os.path.exists(path := recipients_path()):  # False without the permission to enter the folder
+        books.append(str(path))
+    return _merge(*parts, *map(find_book, books))
 
 
 @lru_cache(1)
@@ -251,12 +231,10 @@ def _read_people(document: Document) -> dict[str, People]:
 
 def _make_people(document: Document, keys: Keys, kinds: dict[str, type]) -> People:
     settings = document.settings(keys, kinds)
-    allow, block, wrote_to = (
-        _check_names(document, (*keys, key), settings.get(key, ())) for key in ("allow", "block", "wrote_to")
-    )
+    allow, block = (_check_names(document, (*keys, key), settings.get(key, ())) for key in ("allow", "block"))
     folder, books = document.path.parent, settings.get("address_books", ())
     books = tuple(os.path.join(folder, os.path.expanduser(path)) for path in books)
-    return People(frozenset(allow), frozenset(block), settings.get("server", "").lower(), wrote_to, books)
+    return People(frozenset(allow), frozenset(block), settings.get("server", "").lower(), books)
 
 
 @lru_cache(64)
@@ -268,5 +246,4 @@ def _merge(*parts: People | Book) -> People:
         frozenset(addresses.union(*(part.allow for part in people))),
         frozenset().union(*(part.block for part in people)),
         next((part.server for part in people if part.server), ""),
-        tuple(dict.fromkeys(name for part in people for name in part.wrote_to)),
     )

@@ -22,13 +22,14 @@ from spamnb.people import (
     BLOCKED,
     FORGED,
     KNOWN,
-    MAX_WROTE_TO,
+    MAX_RECIPIENTS_KEPT,
     People,
     SentMail,
     _read_fields,
     add_recipients,
     load_people,
     read_sent,
+    recipients_path,
 )
 from spamnb.reader.spam_fields import section_length
 
@@ -290,17 +291,16 @@ def test_a_user_of_a_server_knows_further_people(file: Path):
     assert of("ann") == [KNOWN, KNOWN, KNOWN, BLOCKED]
 
 
-def test_those_to_whom_mail_was_sent_are_known_and_the_rest_of_the_file_stays(file: Path):
+def test_those_to_whom_mail_was_sent_are_known_and_the_configuration_stays(file: Path):
     by_hand = (
         '# mine\n[people] # known\nallow = ["ann@example.org"]\nblock = ["eve@example.org"]\nserver = "mx.example"\n'
     )
-    account = '\n[accounts.work]  # by hand\nurl = "imaps://ann@mail.example"\n'
-    file.write_text(by_hand + account)
+    file.write_text(by_hand)
     file.chmod(0o640)
     sent = SentMail("me@a.example", ("bob@b.example", "ann@example.org", "eve@example.org", "me@a.example"))
     assert add_recipients([sent]) == 1 and add_recipients([sent]) == 0
-    assert file.read_text() == by_hand + 'wrote_to = [\n    "bob@b.example",\n]\n' + account
-    assert file.stat().st_mode & 0o777 == 0o640
+    assert file.read_text() == by_hand and recipients_path().read_text() == "bob@b.example\n"
+    assert recipients_path().stat().st_mode & 0o777 == 0o600
     header = b"From: Bob <bob@b.example>\n\n"
     assert (
         load_people().classify_sender(header) == KNOWN and load_people().classify_sender(b"From: x@b.example\n\n") == ""
@@ -308,23 +308,23 @@ def test_those_to_whom_mail_was_sent_are_known_and_the_rest_of_the_file_stays(fi
     assert load_people().classify_sender(b"Authentication-Results: mx.example; dmarc=fail\n" + header) == FORGED
     assert load_people().classify_sender(b"From: me@a.example\n\n") == ""
     assert add_recipients([SentMail("bob@b.example", ("carl@c.example",))]) == 1, "an address of one's own is dropped"
-    assert load_people().wrote_to == ("carl@c.example",) and file.read_text().startswith(by_hand)
+    assert recipients_path().read_text() == "carl@c.example\n" and file.read_text() == by_hand
 
 
-def test_a_file_in_another_form_is_not_changed(file: Path):
-    file.write_text('people = {allow = ["ann@example.org"]}\n')
+def test_a_list_of_recipients_in_the_configuration_is_not_lost_without_a_word(file: Path):
+    file.write_text('[people]\nwrote_to = ["bob@b.example"]\n')
     file.chmod(0o600)
-    with pytest.raises(SpamnbError, match=r"write \[people\] on a line of its own"):
-        add_recipients([SentMail("me@a.example", ("bob@b.example",))])
-    assert file.read_text() == 'people = {allow = ["ann@example.org"]}\n'
+    with pytest.raises(SpamnbError, match="wrote_to: unknown setting; move its addresses to allow"):
+        load_people()
 
 
 def test_the_list_of_recipients_is_bounded_and_keeps_the_newest(file: Path):
     file.touch(0o600)
-    numbers = range(MAX_WROTE_TO + 10)
+    numbers = range(MAX_RECIPIENTS_KEPT + 10)
     assert add_recipients(SentMail("me@a.example", (f"n{n}@b.example",)) for n in numbers) == len(numbers)
-    assert load_people().wrote_to == tuple(f"n{n}@b.example" for n in numbers[10:])
-    assert file.stat().st_mode & 0o777 == 0o600
+    assert recipients_path().read_text().split() == [f"n{n}@b.example" for n in numbers[10:]]
+    assert load_people().classify_sender(b"From: n10@b.example\n\n") == KNOWN
+    assert load_people().classify_sender(b"From: n9@b.example\n\n") == ""
 
 
 @pytest.mark.parametrize(

@@ -169,13 +169,12 @@ def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:
 
 
 def save_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
-    """Add the recipients of sent mail to the configuration file, and print the number of new recipients."""
-    from spamnb.configuration import configuration_path
-    from spamnb.people import add_recipients
+    """Add the recipients of sent mail to the people who are known, and print the number of new recipients."""
+    from spamnb.people import add_recipients, recipients_path
     from spamnb.shown_text import pluralize
 
     if sent and (number := add_recipients(sent)):
-        added = f"added to {escape(str(configuration_path()))}: {pluralize(number, 'recipient')} of your mail"
+        added = f"added to {escape(str(recipients_path()))}: {pluralize(number, 'recipient')} of your mail"
         tell(f"{display_name}: {added}; mail from recipients is never called spam")
 
 

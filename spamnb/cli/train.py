@@ -73,4 +73,4 @@ def train_command(
         try:
             save_recipients(escape(name), read_sent_folders(name))
         except SpamnbError as error:  # the model is written, and 'watch' reads the sent mail again
-            tell(f"{error}; the recipients of your mail were not added to the configuration file")
+            tell(f"{error}; the recipients of your mail were not added to the people you know")

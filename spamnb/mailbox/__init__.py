@@ -5,7 +5,7 @@ maildir   a Maildir, whatever its layout
 imap      an IMAP account
 record    what the ledger knows of one mailbox: classified, moved and learned messages, and interrupted moves
 places    read and move messages of the ledger where they are
-sent      recipients of sent mail, for the configuration file
+sent      recipients of sent mail, who are known people
 filing    classifies and moves new mail, and learns the messages that a person moved
 """
 

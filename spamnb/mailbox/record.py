@@ -54,7 +54,7 @@ class MailboxRecord:
     ) -> None:
         self.ledger, self.mailbox, self.on_error, self.junk, self.dry_run = ledger, mailbox, on_error, junk, dry_run
         self._states: dict[str, FolderState] = {}  # of each folder at the last scan
-        self.sent: list[SentMail] = []  # mail that came into Sent folders, for the configuration file
+        self.sent: list[SentMail] = []  # mail that came into Sent folders, whose recipients are known people
         self._may_have_moves = True  # whether a message may be on another side than before
         self._ledger_path = os.fsencode(os.path.abspath(ledger.file))
         address = sql_text(mailbox.address)

@@ -1,4 +1,4 @@
-"""The senders and recipients of the mail in Sent folders, for the configuration file."""
+"""The senders and recipients of the mail in Sent folders: its recipients are known people."""
 
 from __future__ import annotations
 

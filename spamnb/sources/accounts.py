@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from spamnb.configuration import Document, quote_toml, read_document, replace_text
+from spamnb.configuration import Document, configuration_path, quote_toml, read_document, replace_text
 from spamnb.errors import SpamnbError
 from spamnb.shown_text import escape
 
@@ -99,7 +99,7 @@ def add_account(url: ImapUrl) -> str:
         name = url.address
     text = read_document().text.rstrip("\n")
     lines = [*[text, ""] * bool(text), f"[accounts.{quote_toml(name)}]", f"url = {quote_toml(url.address)}", ""]
-    replace_text("\n".join(lines))
+    replace_text(configuration_path(), "\n".join(lines))
     return name
 
 
