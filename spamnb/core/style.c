@@ -343,7 +343,8 @@ static const struct property {
         "order tab-size tab-interval transition transition-duration will-change "
         "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
         "-moz-osx-font-smoothing -moz-box-sizing -webkit-box-sizing supported-color-schemes caret-color font-variant-caps "
-        "-webkit-nbsp-mode behavior page -webkit-tap-highlight-color font-feature-settings font-variant-ligatures font-kerning", ""},
+        "-webkit-nbsp-mode behavior page -webkit-tap-highlight-color font-feature-settings font-variant-ligatures "
+        "font-kerning", ""},
 };
 
 /* The properties that are in no table. */
@@ -790,7 +791,8 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     style.flags |= parent->flags;
     bool is_clipped = style.flags & CLIPS && style.flags & OVERFLOWS;
     sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
-    style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || is_clipped || !(style.size >= MIN_LETTER) || !(style.lines >= MIN_LINES);
+    bool is_readable = style.size >= MIN_LETTER && style.lines >= MIN_LINES;
+    style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || is_clipped || !is_readable;
     for (size_t i = 0; i < style.n_pairs; i++)
         style.is_doubtful = style.is_doubtful || is_near(style.pairs[i]);
     return style;
