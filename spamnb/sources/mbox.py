@@ -28,11 +28,12 @@ _LOOKAHEAD = 2048  # bytes that are examined after a possible separator: its lin
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
 _DATE_BYTES = 200  # bytes at the end of a separator's line in which its date is
 # A month, a year and a time in any order, after which only zones and numbers follow, as in mutt: text goes on in words.
+# Some programs write nothing at all after "From ".
 _DATE = re.compile(
     rb"(?i)(?=.*[ ,-](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ ,-])"
     rb"(?=.*[ ,-](?:19|20)\d\d\b|.*:\d\d.* \d\d\b)"
     rb".* \d?\d:\d\d[:.\d]*(?:[ap]m)?(?: (?-i:[^a-z]*)(?:remote from .*)?)?\s*$"
-    rb"|.*\d{4}[-/]\d\d[-/]\d\d.\d\d:\d\d"
+    rb"|.*\d{4}[-/]\d\d[-/]\d\d.\d\d:\d\d|From \s*$"
 )
 _FIELD = re.compile(rb">From |[A-Za-z][!-9;-~]*[ \t]*:(?!/)")  # as in RFC 5322, but no URL
 # Thunderbird writes its fields above the message's own. Later fields of these names may be forgeries, and are not read.

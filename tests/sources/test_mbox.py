@@ -135,6 +135,12 @@ def test_lines_that_are_read_as_text_are_noted(tmp_path: Path) -> None:
     assert list(mbox.note_separators(str(write_file(tmp_path / "one", raw.replace(b"now on", b"x 1:00"))))) == []
 
 
+def test_a_separator_may_have_no_text_at_all() -> None:
+    for end in ("\n", "\r\n"):
+        raw = ("From \nFrom: a\nTo: b\n\nx\n" * 3 + "From \nmemory\n").replace("\n", end)
+        assert len(split(raw.encode())) == 3
+
+
 def test_first_message_counts_however_bare() -> None:
     assert split(b"\n\nFrom nobody\n") == [b"From nobody\n"]
     assert split(b"") == split(b"Subject: none\n\n") == []
