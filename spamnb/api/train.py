@@ -47,10 +47,9 @@ if TYPE_CHECKING:
     from spamnb.model.training_set import TrainingSet
 
 MAX_SOURCES = 8  # sources in a printed command, because a shell may have expanded a pattern to thousands
-# Messages of each class from which on a model of them alone is better than one that adds to the starter:
-# docs/experiments.md#the-starter
-MIN_OWN_MODEL = 20
-FEW_MESSAGES = 50  # a class with fewer messages is small: one error is more than 2 % of its messages
+# A class with fewer messages is small: one error is more than 2 % of its messages. With fewer messages of ham or spam,
+# a model that adds to the starter is better: docs/experiments.md#the-starter
+FEW_MESSAGES = 50
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,7 +162,7 @@ class TrainingReport(Report):
     def _format_starter(self, by_starter: StarterVerdicts) -> list[str]:
         """Return lines about the starter, and what it alone says of the training messages."""
         lines = [
-            f"There are fewer than {MIN_OWN_MODEL} messages of ham or of spam, so the model adds to the starter, a"
+            f"There are fewer than {FEW_MESSAGES} messages of ham or of spam, so the model adds to the starter, a"
             f" small model of public mail, which counts as {by_starter.weight} of your messages."
             " The starter alone calls"
         ]
@@ -419,7 +418,7 @@ class Training:
         from spamnb.store.starter import CLASSES, fits_starter
 
         classes, documents = training_set.classes, training_set.documents
-        is_small = len(classes) < len(CLASSES) or documents.min() < MIN_OWN_MODEL
+        is_small = len(classes) < len(CLASSES) or documents.min() < FEW_MESSAGES
         is_wanted = bool(classes) and is_small and not self.one_class
         return is_wanted and fits_starter(self.settings, classes, training_set.rows)
 

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "m.spamnb"
-    spamnb.train(folder, path)
+    spamnb.train(folder, path, starter=False)
     return path
 
 

@@ -57,7 +57,7 @@ class Place:
         (self.work / "message.eml").write_bytes(message("spam", 1000))
         rows = [f'{label},"{raw.decode().splitlines()[-1]}",,,' for label, raw in mail(40)]
         (self.work / "spam.csv").write_text("\n".join(["v1,v2,,,", *rows]))  # like Kaggle's
-        write_folders(home / "mail", mail(30))
+        write_folders(home / "mail", mail(60))
         for folder, label in (("Maildir", "ham"), ("Maildir/.Junk", "spam")):
             for part in ("cur", "new", "tmp"):
                 (home / folder / part).mkdir(parents=True)
