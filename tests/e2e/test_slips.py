@@ -24,7 +24,7 @@ from spamnb.store.store import Store
 def model(tmp_path: Path) -> Path:
     write_folders(tmp_path / "mail", mail(30))
     path = tmp_path / "model"
-    assert run("train", "-m", path, tmp_path / "mail").exit_code == 0
+    assert run("train", "--no-starter", "-m", path, tmp_path / "mail").exit_code == 0
     return path
 
 

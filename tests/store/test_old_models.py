@@ -52,7 +52,7 @@ def write_old(path: Path, version: int = 9) -> None:
 @pytest.fixture(params=["corrected", "bernoulli", "lda"])
 def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     kind = {"model_type": request.param} | ({"embedding": "lsa:2"} if request.param == "lda" else {})
-    train(write_folders(tmp_path / "mail", mail(25)), tmp_path / "m", **kind)
+    train(write_folders(tmp_path / "mail", mail(25)), tmp_path / "m", starter=False, **kind)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, number in (("ham", 90), ("spam", 91), ("ham", 92)):
             classifier.learn(label, message("spam", number))
@@ -95,7 +95,7 @@ def test_a_file_whose_mail_is_gone_is_not_trained_again_unless_one_says_so(model
 def test_users_models_are_trained_again_after_the_shared_one(tmp_path: Path) -> None:
     shared, users = tmp_path / "shared", tmp_path / "users"
     users.mkdir()
-    train(write_folders(tmp_path / "mail", mail(25)), shared)
+    train(write_folders(tmp_path / "mail", mail(25)), shared, starter=False)
     assert run("learn", "-m", users / "ann.spamnb", "--shared", shared, "spam", stdin=message("ham", 9)).exit_code == 0
     with Classifier.open(users / "ann.spamnb") as classifier:
         before = classifier.classify(message("ham", 8)).scores
