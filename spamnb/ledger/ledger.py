@@ -51,6 +51,7 @@ PLACE_TABLES = {
     " digest BLOB NOT NULL, target TEXT NOT NULL, mark TEXT NOT NULL, is_junk INTEGER NOT NULL,"
     " position INTEGER NOT NULL, PRIMARY KEY (mailbox, folder, key)",
 }
+BY_TIME = "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful, digest)"
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
@@ -66,7 +67,7 @@ TABLES = (
     " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
     " UNIQUE (digest, user, batch))",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
-    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful, digest)",
+    BY_TIME,
     # All columns that a search reads: with fewer, a search of 70,000 messages takes three times as long.
     "CREATE INDEX verdicts_by_date ON verdicts (received, sender, subject, user, digest, verdict, doubtful)",
     "CREATE INDEX corrections_by_time ON corrections (at)",
@@ -80,6 +81,8 @@ TABLES = (
     "CREATE INDEX classified_by_time ON classified (at)",
     "CREATE INDEX sides_by_time ON sides (at)",
 )
+# What makes the tables of the version before those of this version.
+UPGRADE = ("ALTER TABLE corrections DROP COLUMN verdict", "DROP INDEX verdicts_by_time", BY_TIME)
 _DAY = 86_400  # seconds
 # The last correction of a message counts; the earlier ones come back when it is undone.
 _LAST = "SELECT max(number) FROM corrections WHERE digest = {0}.digest AND user"
@@ -210,20 +213,27 @@ class Ledger(Database):
             with self.reading():
                 if self._is_ledger():
                     return
-            self.execute("PRAGMA journal_mode = WAL")
+            self.use_log()
             with self.writing():
                 if self._is_ledger():  # another program has just made it
                     return
-                for statement in TABLES:
+                version = self.execute("PRAGMA user_version").fetchone()[0]
+                for statement in UPGRADE if version == VERSION - 1 else TABLES:
                     self.execute(statement)
                 self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 self.execute(f"PRAGMA user_version = {VERSION}")
+                self._is_ledger()  # raises if the version before had other tables
 
     def _is_ledger(self) -> bool:
-        """Return whether the file is a ledger, or False if it is empty. Raise SpamnbError for all other files."""
+        """Return whether the file is a ledger, or False if it is empty or of the version before.
+
+        Raise SpamnbError for all other files.
+        """
         application = self.execute("PRAGMA application_id").fetchone()[0]
         version = self.execute("PRAGMA user_version").fetchone()[0]
         statements = {sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()}
+        if application == APPLICATION_ID and version == VERSION - 1:
+            return False
         if application == APPLICATION_ID and version != VERSION:
             raise SpamnbError(f"{self.path}: a ledger of another version of spamnb; remove it to begin a new one")
         if (application == 0 and statements) or application not in (0, APPLICATION_ID):

@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -109,6 +110,18 @@ class Database:
         """Return the bytes on disk of the file and its write-ahead log."""
         log = Path(f"{self.file}-wal")
         return Path(self.file).stat().st_size + (log.stat().st_size if log.exists() else 0)
+
+    def use_log(self) -> None:
+        """Turn on write-ahead mode. SQLite does not wait for other connections to do this, so this is tried again."""
+        end = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                self.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorname not in LOCKED or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     def empty_log(self) -> bool:
         """Move all changes from the write-ahead log to the file, and return whether that was possible.

@@ -274,6 +274,15 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     )
 
 
+def test_programs_that_make_a_ledger_at_once_wait_for_one_another(tmp_path):
+    for number in range(50):
+        told: list[str] = []
+        writer = LedgerWriter(tmp_path / str(number), told.append)  # opens it in its thread
+        Ledger.open(tmp_path / str(number)).close()
+        writer.close()
+        assert not told
+
+
 def test_verdicts_that_came_too_fast_are_told_by_their_number(tmp_path, monkeypatch):
     monkeypatch.setattr("spamnb.ledger.writer.MAX_WAITING", 2)
     told: list[str] = []
@@ -295,6 +304,40 @@ def test_forget_takes_a_message_out_of_the_ledger_too(model, tmp_path):
     with Ledger.open(ledger) as kept:
         assert [entry.message_id for entry in kept.list_verdicts()] == ["<spam.961@spam.example>"]
         assert kept.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1
+
+
+OLD_CORRECTIONS = (  # of version 2
+    "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
+    " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
+    " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL, UNIQUE (digest, user, batch))"
+)
+
+
+@pytest.mark.parametrize("more", ["", "CREATE VIEW w AS SELECT 1"])
+def test_a_ledger_of_the_version_before_keeps_all_that_it_has(tmp_path, more):
+    path = tmp_path / "ledger"
+    with Ledger.open(path) as ledger:
+        ledger.put([made_up(time.time())])
+    with sqlite3.connect(path) as database:
+        for statement in (
+            *("DROP TABLE corrections", OLD_CORRECTIONS, "CREATE INDEX corrections_by_time ON corrections (at)"),
+            *("DROP INDEX verdicts_by_time", "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)"),
+            *(more, "PRAGMA user_version = 2"),
+        ):
+            database.execute(statement)
+        values = (int(time.time()), bytes(16))
+        database.execute("INSERT INTO corrections VALUES (1, ?, '', ?, 'ham', 0, 'spam', 'page', '', 'b', '')", values)
+    database.close()
+    if more:
+        before = path.read_bytes()
+        with pytest.raises(SpamnbError, match="other tables, views, triggers or indexes than a ledger's"):
+            Ledger.open(path)
+        assert path.read_bytes() == before
+        return
+    for _ in range(2):
+        with Ledger.open(path) as ledger:
+            assert count_verdicts(ledger) == 1
+            assert [(each.label, each.source) for each in ledger.corrections()] == [("ham", "page")]
 
 
 @pytest.mark.parametrize(
