@@ -14,7 +14,6 @@ from typing import Self
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
-from spamnb.store.records import read_learned
 from spamnb.store.snapshot import create_empty
 from spamnb.store.store import Store
 
@@ -70,13 +69,12 @@ class Models:
         is_users = self.folder is not None and path.parent == Path(os.path.abspath(self.folder))
         return path.name.removesuffix(SUFFIX) if is_users else ""
 
-    def find_with_lesson(self, user: str, digest: bytes) -> Classifier | None:
+    def find_with_lesson(self, user: str) -> Classifier | None:
         """Return the model of a lesson of *user*; None if the user has no model yet.
 
-        Without a folder this is the shared model if it has learned the message. Otherwise raise SpamnbError, because
-        the lesson is of a model in a folder that was not named.
+        Raise SpamnbError if the lesson is of a model in a folder that was not named.
         """
-        if user and self.folder is None and read_learned(self._shared.store, digest) is None:
+        if user and self.folder is None:
             raise SpamnbError("the lesson is of a user's model; --models names the folder of these models")
         return self.find_for_learning(user)
 

@@ -51,6 +51,12 @@ PLACE_TABLES = {
     " digest BLOB NOT NULL, target TEXT NOT NULL, mark TEXT NOT NULL, is_junk INTEGER NOT NULL,"
     " position INTEGER NOT NULL, PRIMARY KEY (mailbox, folder, key)",
 }
+CORRECTIONS = (
+    "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
+    " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, source TEXT NOT NULL,"
+    " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
+    " UNIQUE (digest, user, batch))"
+)
 BY_TIME = "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful, digest)"
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
@@ -62,10 +68,7 @@ TABLES = (
     " doubtful INTEGER NOT NULL, size INTEGER NOT NULL)",
     # A table of its own, because lists of messages need no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
-    "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
-    " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, source TEXT NOT NULL,"
-    " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
-    " UNIQUE (digest, user, batch))",
+    CORRECTIONS,
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
     BY_TIME,
     # All columns that a search reads: with fewer, a search of 70,000 messages takes three times as long.
@@ -81,7 +84,11 @@ TABLES = (
     "CREATE INDEX classified_by_time ON classified (at)",
     "CREATE INDEX sides_by_time ON sides (at)",
 )
-# What makes the tables of the version before those of this version.
+# The tables of the version before, and what makes them those of this version.
+TABLES_BEFORE = {*TABLES} - {CORRECTIONS, BY_TIME} | {
+    CORRECTIONS.replace(" source", " verdict TEXT NOT NULL, source"),
+    BY_TIME.replace(", digest", ""),
+}
 UPGRADE = ("ALTER TABLE corrections DROP COLUMN verdict", "DROP INDEX verdicts_by_time", BY_TIME)
 _DAY = 86_400  # seconds
 # The last correction of a message counts; the earlier ones come back when it is undone.
@@ -201,7 +208,7 @@ class Ledger(Database):
         copy = cls.open(":memory:")
         if path.exists():
             with cls.connect(path, writable=False) as ledger, ledger.reading(), copy.writing():
-                for table in ("mailboxes", *PLACE_TABLES) if ledger._is_ledger() else ():
+                for table in ("mailboxes", *PLACE_TABLES) if ledger._find_version() else ():
                     if rows := ledger.execute(f"SELECT * FROM {table}").fetchall():  # noqa: S608 (our names)
                         marks = ", ".join("?" * len(rows[0]))
                         copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 (our names)
@@ -211,37 +218,34 @@ class Ledger(Database):
         with self._translate_errors():
             self.create_function("folded", str.casefold)
             with self.reading():
-                if self._is_ledger():
+                if self._find_version() == VERSION:
                     return
             self.use_log()
             with self.writing():
-                if self._is_ledger():  # another program has just made it
+                version = self._find_version()
+                if version == VERSION:  # another program has just made it
                     return
-                version = self.execute("PRAGMA user_version").fetchone()[0]
-                for statement in UPGRADE if version == VERSION - 1 else TABLES:
+                for statement in UPGRADE if version else TABLES:
                     self.execute(statement)
                 self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 self.execute(f"PRAGMA user_version = {VERSION}")
-                self._is_ledger()  # raises if the version before had other tables
 
-    def _is_ledger(self) -> bool:
-        """Return whether the file is a ledger, or False if it is empty or of the version before.
+    def _find_version(self) -> int:
+        """Return the version of the ledger, which is this one or the one before, or 0 if the file is empty.
 
         Raise SpamnbError for all other files.
         """
         application = self.execute("PRAGMA application_id").fetchone()[0]
         version = self.execute("PRAGMA user_version").fetchone()[0]
         statements = {sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()}
-        if application == APPLICATION_ID and version == VERSION - 1:
-            return False
-        if application == APPLICATION_ID and version != VERSION:
+        if application == APPLICATION_ID and version not in (VERSION, VERSION - 1):
             raise SpamnbError(f"{self.path}: a ledger of another version of spamnb; remove it to begin a new one")
         if (application == 0 and statements) or application not in (0, APPLICATION_ID):
             raise SpamnbError(f"{self.path}: a database of another program, not a ledger; name another file")
         # A view, trigger, index, generated column or constraint of a hostile file could compute without end.
-        if application and statements != {*TABLES}:
+        if application and statements != (TABLES_BEFORE if version < VERSION else {*TABLES}):
             raise Damaged("other tables, views, triggers or indexes than a ledger's")
-        return bool(application)
+        return version if application else 0
 
     def put(self, rows: Sequence[LedgerRow]) -> list[int]:
         """Write rows in one transaction, and return the positions of the verdicts.
@@ -267,10 +271,11 @@ class Ledger(Database):
         last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
         begin = position = last[0] if last else 0
         verdicts, tokens, positions = [], [], []
-        find_same = "SELECT position FROM verdicts WHERE digest = ? AND at = ? AND user = ?"
+        # Copies of a message that one run classified differ by their position alone.
+        find_same = "SELECT position FROM verdicts WHERE digest = ? AND at = ? AND user = ? ORDER BY position != ?"
         find_earlier = "SELECT position FROM verdicts WHERE (digest, user, mailbox) = (?, ?, ?) AND batch != ?"
         for row in verdict_rows:
-            if same := self.execute(find_same, (row.digest, row.at, row.user)).fetchone():
+            if same := self.execute(find_same, (row.digest, row.at, row.user, row.position)).fetchone():
                 positions.append(same[0])
                 continue
             if row.mailbox:

@@ -61,6 +61,21 @@ def test_mail_that_still_lies_there_is_taught_and_kept(model, tmp_path, kept):
     assert undo(tmp_path, model, batch) == [] and learned_class(model, RAW) is None
 
 
+def test_copies_that_one_run_moved_to_junk_are_moved_back_one_by_one(model, tmp_path):
+    box = maildir.make_folder(tmp_path / "Mail")
+    maildir.make_folder(box / ".Junk")
+    for name in ("1", "2"):
+        (box / "new" / name).write_bytes(RAW)
+    assert "2 to Junk" in output_of("sort", "-m", model, "--ledger", tmp_path / "ledger", box)
+    with Ledger.open(tmp_path / "ledger") as ledger:
+        for row in ledger.find_all(digest=digest(RAW)):
+            with open_teacher(model, ledger) as teacher:
+                teacher.teach([row.position], False, move=True)
+            assert teacher.problems == []
+        places = {row.place for row in ledger.find_all(digest=digest(RAW))}
+    assert places == set(map(str, maildir.files(box / "new"))) and len(places) == 2
+
+
 def test_a_message_that_was_corrected_twice_is_learned_again_in_its_last_class(model, tmp_path):
     write_ledger(tmp_path, model, RAW)
     for label in ("ham", "spam"):
@@ -121,19 +136,6 @@ def test_a_lesson_that_learn_taught_a_users_model_is_learned_again_by_it(model, 
     relearn = "relearn", "-m", model, "--ledger", ledger, "--models", own.parent
     assert output_of(*relearn) == "learned 1 of 1 correction\n" and learned_class(own, RAW) == "spam"
     assert learned_class(model, RAW) is None and output_of(*relearn).startswith("learned 0 of ")
-
-
-def test_a_lesson_of_the_shared_model_is_undone_though_its_correction_names_a_user(model, tmp_path):
-    """Builds before version 1.0 wrote such corrections where all users share a model."""
-    write_ledger(tmp_path, model, RAW, user="ann")
-    with Ledger.open(tmp_path / "ledger") as ledger:
-        with open_teacher(model, ledger) as teacher:
-            teacher.teach([0], False)
-        with ledger.writing():
-            ledger.execute("UPDATE corrections SET user = 'ann'")
-    assert learned_class(model, RAW) == "ham"
-    assert "1 message forgotten" in output_of("undo", "-m", model, "--ledger", tmp_path / "ledger")
-    assert learned_class(model, RAW) is None
 
 
 @pytest.mark.parametrize("command", ["undo", "relearn"])

@@ -322,7 +322,7 @@ def test_a_ledger_of_the_version_before_keeps_all_that_it_has(tmp_path, more):
         for statement in (
             *("DROP TABLE corrections", OLD_CORRECTIONS, "CREATE INDEX corrections_by_time ON corrections (at)"),
             *("DROP INDEX verdicts_by_time", "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)"),
-            *(more, "PRAGMA user_version = 2"),
+            *("INSERT INTO mailboxes VALUES (1, 'Mail')", more, "PRAGMA user_version = 2"),
         ):
             database.execute(statement)
         values = (int(time.time()), bytes(16))
@@ -334,6 +334,8 @@ def test_a_ledger_of_the_version_before_keeps_all_that_it_has(tmp_path, more):
             Ledger.open(path)
         assert path.read_bytes() == before
         return
+    with Ledger.copy_places(path) as places:  # for a dry run, which writes nothing
+        assert places.execute("SELECT address FROM mailboxes").fetchall() == [("Mail",)]
     for _ in range(2):
         with Ledger.open(path) as ledger:
             assert count_verdicts(ledger) == 1
