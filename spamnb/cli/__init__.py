@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import importlib
-import os
 import signal
 import sys
 import warnings
@@ -23,6 +22,7 @@ COMMANDS = (
     "export", "import", "backup", "merge", "set", "upgrade", "serve", "check", "sort", "watch", "review",
     "undo", "relearn",
 )  # fmt: skip
+AGAIN_SECONDS = 0.01  # until KeyboardInterrupt is raised again
 INTERRUPTED = 130  # the exit status that shells give a program ended by Ctrl-C
 
 
@@ -84,8 +84,8 @@ def _interrupt_on_ctrl_c(handler: object) -> Iterator[None]:
     """Let Ctrl-C raise KeyboardInterrupt in the context. After the context, Ctrl-C ends the process.
 
     Nothing changes if ``handler`` is not the handler of SIGINT, because then another program runs this command. Where
-    KeyboardInterrupt would be lost, Ctrl-C ends the process: in the code of ``import``, which may hold the lock of all
-    imports, for which other threads would wait for ever; and in callbacks, whose exceptions Python discards.
+    KeyboardInterrupt would be lost, it is raised a little later: in the code of ``import``, which may hold the lock of
+    all imports, for which other threads would wait for ever; and in callbacks, whose exceptions Python discards.
     """
     if handler is None or signal.getsignal(signal.SIGINT) is not handler:
         yield
@@ -96,17 +96,20 @@ def _interrupt_on_ctrl_c(handler: object) -> Iterator[None]:
     def interrupt(_: int, frame: FrameType | None) -> None:
         nonlocal is_interrupted
         if frame and frame.f_code.co_filename.startswith("<frozen importlib"):
-            os._exit(INTERRUPTED)
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+            return
         is_interrupted = True
         raise KeyboardInterrupt
 
-    def end_or_print(unraisable: Any) -> None:
+    def repeat_or_print(unraisable: Any) -> None:
         if unraisable.exc_type is KeyboardInterrupt:
-            os._exit(INTERRUPTED)
-        hook(unraisable)
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+        else:
+            hook(unraisable)
 
     signal.signal(signal.SIGINT, interrupt)
-    sys.unraisablehook = end_or_print
+    alarm = signal.signal(signal.SIGALRM, interrupt)
+    sys.unraisablehook = repeat_or_print
     try:
         yield
     except (ImportError, RuntimeError):
@@ -114,6 +117,8 @@ def _interrupt_on_ctrl_c(handler: object) -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, alarm)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         sys.unraisablehook = hook
 

@@ -48,7 +48,7 @@ def train_command(
       index:PATH        a TREC index
       FILE              a table (.csv, .tsv, .jsonl), or lines "label TAB text"
 
-    Mail of ham alone, such as an inbox, or less than 50 messages of ham or of spam makes a model that adds to the
+    Mail of ham alone, such as an inbox, or fewer than 50 messages of ham or of spam makes a model that adds to the
     starter, a small model of public mail. With --no-starter it does not.
 
     A model keeps its lessons, the messages that 'learn', 'watch', 'review' and spamc add to it. With --force, the new

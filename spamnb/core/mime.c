@@ -144,6 +144,8 @@ static void split_parts(struct arena *arena, span body, span boundary, span_list
     if (is_empty(boundary))
         return;
     span delimiter = concatenate(arena, LITERAL("--"), boundary), tail = body, line;
+    if (!find(body, delimiter))
+        return;
     const uint8_t *begin = NULL, *margin = outer ? body.at : NULL, *at;
     while (begin || margin || !is_empty(tail)) {
         at = find(tail, delimiter);
@@ -180,13 +182,12 @@ static span_list find_parts(struct reader *reader, const struct entity *entity, 
     split_parts(arena, body, entity->boundary, &parts, outer);
     split_parts(arena, body, entity->other_boundary, &parts, outer);
     if (!parts.count) {
-        *outer = (span_list){0};
         body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
         body = convert_line_ends(arena, body);
-        split_parts(arena, body, entity->boundary, &parts, NULL);
+        split_parts(arena, body, entity->boundary, &parts, outer);
     }
     if (!parts.count)
-        split_parts(arena, body, find_boundary(body), &parts, NULL);
+        split_parts(arena, body, find_boundary(body), &parts, outer);
     return parts;
 }
 

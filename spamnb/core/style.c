@@ -517,6 +517,8 @@ static void add_condition(struct rule *rule, enum key_kind kind, span name) {
 static bool read_attribute_selector(struct sheet *sheet, span text, struct rule *rule) {
     span name = read_name(&text);
     bool is_class = is_same_any_case(name, LITERAL("class")), is_id = is_same_any_case(name, LITERAL("id"));
+    if (is_id && starts_with(text, LITERAL("~"))) /* an id is looked up as a whole */
+        return true;
     if (is_class || is_id) {
         text = skip_bytes(text, starts_with(text, LITERAL("~")));
         span value = strip_any(skip_bytes(text, 1), " \""), word = value;
@@ -786,7 +788,7 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
         n_pairs = style.n_pairs;
         apply_all_rules(sheet, &style, parent, name, attributes);
     }
-    if (TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL) /* grows with its text */
+    if (TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && !(style.flags & CLIPS)) /* grows with its text */
         style.flags &= ~(uint32_t)OVERFLOWS;
     style.flags |= parent->flags;
     bool is_clipped = style.flags & CLIPS && style.flags & OVERFLOWS;

@@ -271,11 +271,12 @@ class Ledger(Database):
         last = self.execute("SELECT position + size FROM verdicts ORDER BY position DESC LIMIT 1").fetchone()
         begin = position = last[0] if last else 0
         verdicts, tokens, positions = [], [], []
-        # Copies of a message that one run classified differ by their position alone.
-        find_same = "SELECT position FROM verdicts WHERE digest = ? AND at = ? AND user = ? ORDER BY position != ?"
+        # Copies of a message in one mailbox that one run classified differ by their position alone.
+        same = "(digest, at, user, batch) = (?, ?, ?, ?) ORDER BY position != ?"
+        find_same = f"SELECT position FROM verdicts WHERE {same}"  # noqa: S608
         find_earlier = "SELECT position FROM verdicts WHERE (digest, user, mailbox) = (?, ?, ?) AND batch != ?"
         for row in verdict_rows:
-            if same := self.execute(find_same, (row.digest, row.at, row.user, row.position)).fetchone():
+            if same := self.execute(find_same, (row.digest, row.at, row.user, row.batch, row.position)).fetchone():
                 positions.append(same[0])
                 continue
             if row.mailbox:

@@ -27,14 +27,15 @@ _CHUNK_BYTES = 1 << 20  # bytes that are read at once
 _LOOKAHEAD = 2048  # bytes that are examined after a possible separator: its line, and the name of the first field
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
 _DATE_BYTES = 200  # bytes at the end of a separator's line in which its date is
-# A month, a year and a time in any order, after which only zones and numbers follow, as in mutt: text goes on in words.
-# Some programs write nothing at all after "From ".
-_DATE = re.compile(
-    rb"(?i)(?=.*[ ,-](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ ,-])"
-    rb"(?=.*[ ,-](?:19|20)\d\d\b|.*:\d\d.* \d\d\b)"
-    rb".* \d?\d:\d\d[:.\d]*(?:[ap]m)?(?: (?-i:[^a-z]*)(?:remote from .*)?)?\s*$"
-    rb"|.*\d{4}[-/]\d\d[-/]\d\d.\d\d:\d\d|From \s*$"
+# The words of a date at the end of a line: days, months, numbers, times and zones, in any order as in mutt.
+_DAYS, _MONTHS = rb"mon|tue|wed|thu|fri|sat|sun", rb"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_DATE_WORD = re.compile(
+    rb"(?i:(?:%s|%s)[a-z]*[.,]?|\d{1,4}[.,]?|\d\d?-(?:%s)[a-z]*-\d{2,4}|\d?\d:\d\d[:.\d]*(?:[ap]m)?)"
+    rb"|[A-Z]{1,5}(?:[+-][\d:]+)?|[+-]\d\d:?\d\d|\([A-Z]+\)" % (_DAYS, _MONTHS, _MONTHS)
 )
+_DATE = re.compile(rb"(?i)(?=.*[ -](?:%s))(?=.*[ -](?:19|20)\d\d\b|.*:\d\d.* \d\d\b).*:\d\d" % _MONTHS)
+_ISO_DATE = re.compile(rb".*\d{4}[-/]\d\d[-/]\d\d.\d\d:\d\d")
+_REMOTE = re.compile(rb" remote from \S+$")  # UUCP wrote this below a date
 _FIELD = re.compile(rb">From |[A-Za-z][!-9;-~]*[ \t]*:(?!/)")  # as in RFC 5322, but no URL
 # Thunderbird writes its fields above the message's own. Later fields of these names may be forgeries, and are not read.
 _STATUS = re.compile(
@@ -168,8 +169,20 @@ def _examine(buffer: bytearray, position: int) -> tuple[bool, bool]:
     """
     follows_blank = buffer[position - 1 : position] == b"\n" or buffer[position - 2 : position] == b"\n\r"
     line, _, next_line = buffer[position + 1 : position + _LOOKAHEAD].partition(b"\n")
-    n_signs = sum(map(bool, (follows_blank, _DATE.match(line[-_DATE_BYTES:]), _FIELD.match(next_line))))
+    n_signs = sum((follows_blank, _ends_with_date(bytes(line[-_DATE_BYTES:])), bool(_FIELD.match(next_line))))
     return follows_blank, n_signs >= 2
+
+
+def _ends_with_date(line: bytes) -> bool:
+    """Return whether a line ends with a month, a year and a time, and nothing but words of a date between them.
+
+    Some programs write no date at all, and nothing else after "From ".
+    """
+    words = _REMOTE.sub(b"", line.strip()).split()
+    date = b""
+    while words and _DATE_WORD.fullmatch(words[-1]):
+        date = b" " + words.pop() + date
+    return bool(_DATE.match(date) or _ISO_DATE.match(line)) or line.split() == [b"From"]
 
 
 def _unquote(raw: bytes) -> bytes:

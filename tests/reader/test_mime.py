@@ -343,3 +343,17 @@ def test_attachments_are_the_files_that_pythons_own_parser_finds():
     found = [(part.get_filename(), part.get_content_type()) for part in message.iter_attachments()]
     assert list(parse(raw).attachments) == found and [name for name, _ in found] == [*names]
     assert parse(b"Subject: none\n\nfile.zip").attachments == ()
+
+
+@pytest.mark.parametrize("types", ["boundary=x; boundary=y", "boundary=y; boundary=x", "boundary*=''x; boundary=z"])
+def test_a_boundary_that_no_line_has_leaves_no_doubt(types: str) -> None:
+    raw = f"Content-Type: multipart/mixed; {types}\n\n--x\n\nshown\n--x\nContent-Type: text/plain\n\ntoo\n--x--\n"
+    message = Reader().parse(raw.encode())
+    assert [text.split() for text in message.texts] == [["shown"], ["too"]] and not message.doubtful.split()
+
+
+def test_parts_below_those_of_a_boundary_that_the_type_does_not_name_are_doubtful() -> None:
+    part = "Content-Type: text/plain\n\n"
+    raw = f"Content-Type: multipart/mixed; boundary=z\n\n--x\n{part}shown\n--x--\n--q\n{part}below\n--q--\n"
+    message = Reader().parse(raw.encode())
+    assert " ".join(message.texts).split() == ["shown"] and message.doubtful.split() == ["below"]

@@ -233,6 +233,8 @@ FAR = [
       for selector in (".x b", "#i .a", ".x > section > b", "div.y section b", ".x:not(.z) .a",
                        ":is(.z, .x) b", ".x *")),
     "<p><font color=white>x</p><p>secret", "<div><b style='display:none'>x</div>secret",
+    "<table><tr><td style='display:block;height:0;overflow:hidden'>secret</td></tr></table>",
+    "<style>[id~=b]{display:none}</style><p id='a b'>secret</p>",
     "<b style='font-size:0'><p>x</b>y</p><p style='display:none'>secret",
     "<font color=black><div style='color:white'><i><p style='background:black'>secret</i></font>",
     "<font color=black><p style='background:black;color:white'><i>secret</i></font>",
