@@ -5,6 +5,7 @@ enum {
     MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes; ordinary mail: 71, 17, 17, 86 */
     MAX_DOCUMENTS = 4, /* of one message, opened by Python, because a PDF may take a second; ordinary mail: 2 */
     MAX_ENCODED_BYTES = 3 << 22, /* of a document or of an encoded inner message; ordinary mail: 115,172 */
+    MAX_MARGINS = 100, /* parts in the margins of a multipart that are read */
     MAX_PARTS = 10000, /* of a message; ordinary mail: 22. A part that programs read in two ways counts twice. 1 MB of
                         * small parts takes 126 MB of memory; without the bound, 247 MB */
     MANY_PARTS = 1000, /* of a multipart; later parts are read only if they have a body, so that empty parts cannot use
@@ -260,9 +261,10 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
 
 /* Adds the parts of an entity to walk->open in reverse order, because the last one is read next. The last part is read
  * after all bounds, because it may be the one that is shown. Of alternatives, the last one that is no plain text is shown,
- * and the others are doubtful. */
-static void open_parts(struct walk *walk, span_list inner, const char *default_type, bool is_alternative,
-                       bool is_doubtful) {
+ * and the others are doubtful. The parts in the margins are doubtful and read after the others, and at most MAX_MARGINS of
+ * them, because few mail readers show them, and they must not use up the bounds. */
+static void open_parts(struct walk *walk, span_list inner, span_list margins, const char *default_type,
+                       bool is_alternative, bool is_doubtful) {
     entity_list parts = {0};
     size_t shown = SIZE_MAX; /* the first reading of the alternative that is shown; SIZE_MAX: all are plain text */
     for (size_t i = 0; i < inner.count; i++)
@@ -273,10 +275,14 @@ static void open_parts(struct walk *walk, span_list inner, const char *default_t
             if (is_read && (parts.items[first].display == AS_HTML || parts.items[first].display == AS_MULTIPART))
                 shown = first;
         }
+    size_t n_inner = parts.count;
+    for (size_t i = 0; i < margins.count && i < MAX_MARGINS && may_read(walk); i++)
+        add_readings(walk, &parts, margins.items[i], default_type);
     for (size_t i = parts.count; i--;) {
         struct entity *part = LIST_ADD(&walk->reader->arena, &walk->open);
         *part = parts.items[i];
-        part->is_doubtful = is_doubtful || (is_alternative && shown < SIZE_MAX && (i < shown || part->display == AS_TEXT));
+        part->is_doubtful = is_doubtful || i >= n_inner ||
+                            (is_alternative && shown < SIZE_MAX && (i < shown || part->display == AS_TEXT));
     }
 }
 
@@ -314,14 +320,13 @@ static void read_entity(struct walk *walk, struct entity entity) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
         walk->read_left -= is_text(entity.display) ? size : 0;
     }
-    open_parts(walk, outer, default_type, false, true); /* read last, and doubtful: few mail readers show them */
-    open_parts(walk, inner, default_type, is_alternative, entity.is_doubtful);
+    open_parts(walk, inner, outer, default_type, is_alternative, entity.is_doubtful);
 }
 
 entity_list read_leaves(struct reader *reader, span message) {
     struct walk walk = {.reader = reader, .search_left = MAX_SEARCHES * size_of(message) + MIN_SEARCHED_BYTES,
                         .read_left = MAX_READINGS * size_of(message) + MAX_TEXT};
-    open_parts(&walk, (span_list){&message, 1, 1}, "text/plain", false, false);
+    open_parts(&walk, (span_list){&message, 1, 1}, (span_list){0}, "text/plain", false, false);
     while (walk.open.count)
         read_entity(&walk, walk.open.items[--walk.open.count]);
     return walk.leaves;

@@ -164,25 +164,19 @@ def split_mbox(stream: BinaryIO, lines: Counter[str] | None = None) -> Iterator[
 def _examine(buffer: bytearray, position: int) -> tuple[bool, bool]:
     r"""Return whether a blank line precedes the ``\nFrom `` at a position, and whether it begins a message.
 
-    A line such as "From now on ..." in a body, which some programs do not quote, has neither a date nor a header field
-    below it.
+    A line such as "From now on ..." in a body, which some programs do not quote, has no date. A separator without one
+    has an address alone, a blank line above it and a header field below it.
     """
     follows_blank = buffer[position - 1 : position] == b"\n" or buffer[position - 2 : position] == b"\n\r"
-    line, _, next_line = buffer[position + 1 : position + _LOOKAHEAD].partition(b"\n")
-    n_signs = sum((follows_blank, _ends_with_date(bytes(line[-_DATE_BYTES:])), bool(_FIELD.match(next_line))))
-    return follows_blank, n_signs >= 2
-
-
-def _ends_with_date(line: bytes) -> bool:
-    """Return whether a line ends with a month, a year and a time, and nothing but words of a date between them.
-
-    Some programs write no date at all, and nothing else after "From ".
-    """
-    words = _REMOTE.sub(b"", line.strip()).split()
-    date = b""
+    line, _, next_line = bytes(buffer[position + 1 : position + _LOOKAHEAD]).partition(b"\n")
+    line, has_field = line[-_DATE_BYTES:], bool(_FIELD.match(next_line))
+    words, date = _REMOTE.sub(b"", line.strip()).split(), b""
     while words and _DATE_WORD.fullmatch(words[-1]):
         date = b" " + words.pop() + date
-    return bool(_DATE.match(date) or _ISO_DATE.match(line)) or line.split() == [b"From"]
+    # Some programs write nothing at all after "From ".
+    if _DATE.match(date) or _ISO_DATE.match(line) or line.split() == [b"From"]:
+        return follows_blank, follows_blank or has_field
+    return follows_blank, follows_blank and has_field and len(words) <= 2
 
 
 def _unquote(raw: bytes) -> bytes:

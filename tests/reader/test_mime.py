@@ -357,3 +357,11 @@ def test_parts_below_those_of_a_boundary_that_the_type_does_not_name_are_doubtfu
     raw = f"Content-Type: multipart/mixed; boundary=z\n\n--x\n{part}shown\n--x--\n--q\n{part}below\n--q--\n"
     message = Reader().parse(raw.encode())
     assert " ".join(message.texts).split() == ["shown"] and message.doubtful.split() == ["below"]
+
+
+def test_parts_above_the_first_delimiter_do_not_use_up_the_bounds() -> None:
+    part = "Content-Type: text/plain\n\n"
+    inner = f"--b\nContent-Type: multipart/mixed; boundary=c\n\n--c\n{part}shown\n--c\n{part}too\n--c--\n--b--\n"
+    raw = f"{MIXED}\n" + f"--q\n{part}above\n" * 12_000 + inner
+    message = Reader().parse(raw.encode())
+    assert words(message) == "shown too" and set(message.doubtful.split()) == {"above"}

@@ -118,6 +118,7 @@ PROSE = [
     "From Jan 5 2024 at 10:30 on", "From 10:00 on 5 Jan 2001 the shop", "From Jan 2001 we meet at 10:30 in May\n1989:",
     "From Monday, 6 January 2020, we open daily at 9:00", "From what I saw in Jan 2020 at 10:30",
     "From 3 May 2021 trains leave at 10:15 AM", "From 1 March 2020 the office opens at 9:00 - 17:00",
+    "From now on:\nNote: we meet at five.",
 ]  # fmt: skip
 
 
