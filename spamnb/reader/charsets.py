@@ -79,6 +79,7 @@ _READINGS = {
     "cp932": ("cp932", "utf-8", "euc_jp"), "iso2022_kr": ("utf-8", "cp949"), "utf-7": ("utf-8",),
 }  # fmt: skip
 _MISREAD = re.compile("[\ufffd\uff61-\uff9f]")  # what wrong charsets of Japan make of a text: half-width katakana
+_SMALL = re.compile("[\0-\x7f\u3040-\u30ff\uff61-\uff9f]")  # alphabets of fewer than 128 characters
 _WIDE = ("utf-16", "utf-32")
 # UTF-16 and UTF-32 have no long run of printable ASCII, and no text in them is printable ASCII as a whole.
 _PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
@@ -123,11 +124,30 @@ def _decode_8_bit(octets: bytes, codec: str) -> str | None:
         return None
     first, *others = _READINGS.get(codec, (codec, "utf-8"))
     texts = {first: octets.decode(first, "spamnb.pair")}
-    if "\ufffd" in texts[first]:
+    if _MISREAD.search(texts[first]):
         readings = ((name, octets.decode(name, "spamnb.pair")) for name in others)
         texts |= {name: text for name, text in readings if "\ufffd" not in text}
-    best = min(texts, key=lambda name: len(_MISREAD.findall(texts[name])))
+    best = min(texts, key=lambda name: _information(texts[name])) if len(texts) > 1 else first
     return None if best == "utf-8" else texts[best]
+
+
+def _information(text: str) -> int:
+    """Return the information of a text of Japan in units of 6 bits. A wrong reading has more than the right one.
+
+    A kana, also of half width, has one unit, a frequent kanji two, another character three, and U+FFFD nine.
+
+    >>> [_information(text) for text in ("無料の", "ﾌｵﾎﾎ､ﾎ", "罇")]
+    [5, 6, 3]
+    """
+    n_small, n_frequent = len(_SMALL.findall(text)), len(_frequent_kanji().findall(text))
+    return 3 * len(text) - 2 * n_small - n_frequent + 6 * text.count("\ufffd")
+
+
+@functools.cache
+def _frequent_kanji() -> re.Pattern[str]:
+    """Return a pattern of the kanji of level 1 of JIS X 0208."""
+    rows = (bytes([row, cell]) for row in range(0xB0, 0xD0) for cell in range(0xA1, 0xFF))
+    return re.compile("[" + b"".join(rows).decode("euc_jp", "ignore") + "]")
 
 
 @functools.lru_cache(maxsize=512)
@@ -233,10 +253,10 @@ def _replace_pair(error: UnicodeError) -> tuple[str, int]:
     if len(pair) < 2 or pair[0] < 0x81 or error.encoding not in _PAIRS:
         return "\ufffd", error.end
     if error.encoding == "euc_jp":  # NEC's and IBM's characters, which only Windows' form of Shift JIS has
-        text = _shift_jis(*pair).decode("cp932", "ignore") if min(pair) > 0xA0 else ""
+        text = _shift_jis(*pair).decode("cp932", "replace") if min(pair) > 0xA0 else ""
     else:
-        text = pair.decode(_PAIRS[error.encoding], "ignore") if pair[1] > 0x3F else ""
-    if len(text) == 1:
+        text = pair.decode(_PAIRS[error.encoding], "replace") if pair[1] > 0x3F else ""
+    if len(text) == 1 and text != "\ufffd":
         return text, error.start + 2
     return "\ufffd", error.start + (2 if pair[1] > 0x7F else 1)
 

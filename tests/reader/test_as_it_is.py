@@ -141,6 +141,18 @@ def test_pairs_are_those_of_python_and_others_of_larger_charsets(charset: str, o
     assert n_more > 5
 
 
+@pytest.mark.parametrize("charset", ["euc-jp", "big5", "gb2312", "euc-kr", "shift_jis", "johab"])
+def test_a_byte_before_an_ascii_letter_leaves_the_letter(charset: str) -> None:
+    for lead in range(0x81, 0xFF):
+        for trail in b"@AZaz~":
+            pair = bytes([lead, trail])
+            try:
+                pair.decode(CODECS.get(charset, charset))
+            except UnicodeDecodeError:
+                text = decode(pair, charset) or "\ufffd" + chr(trail)
+                assert not text.isascii() and (text.endswith(chr(trail)) or len(text) == 1), (pair, text)
+
+
 def test_row_13_of_nec_is_read_in_each_form() -> None:
     for point in "①⑳Ⅰ㍉㎜㈱":
         sjis = point.encode("cp932")
@@ -201,7 +213,8 @@ def test_a_multipart_is_split_where_its_parts_begin() -> None:
 # By label the codecs of the text that mail has under it.
 TEXTS = {
     "iso-2022-jp": ("日本語の案内", "iso2022_jp", "euc_jp", "cp932", "utf-8"),
-    "euc-jp": ("無料の御案内", "cp932", "iso2022_jp"), "shift_jis": ("無料の御案内", "euc_jp", "iso2022_jp"),
+    "euc-jp": ("無料の御案内", "cp932", "iso2022_jp", "utf-8"),
+    "shift_jis": ("無料の御案内", "euc_jp", "iso2022_jp", "utf-8"),
     "iso-2022-kr": ("무료상담", "iso2022_kr", "cp949", "utf-8"),
     "hz-gb-2312": ("免费中文邮件", "hz", "gb18030", "utf-8"), "utf-7": ("日本語é", "utf-7", "utf-8"),
     "windows-1251": ("Скидки", "cp1251"), "koi8-r": ("Скидки", "koi8-r"), "big5": ("免費郵件", "big5hkscs"),
@@ -209,16 +222,37 @@ TEXTS = {
 }  # fmt: skip
 
 
-@given(st.sampled_from(sorted(TEXTS)), st.data())
-def test_the_form_of_a_text_is_by_its_bytes(label: str, data: st.DataObject) -> None:
-    letters, *forms = TEXTS[label]
-    words = letters + data.draw(st.text(letters + " ab", max_size=20))
-    octets = words.encode(data.draw(st.sampled_from(forms)))
-    form = data.draw(st.sampled_from(["charset={}", 'charset = "{}"', "Charset={} (c)", "format=flowed; charset='{}'"]))
+FORMS = ["charset={}", 'charset = "{}"', "Charset={} (c)", "format=flowed; charset='{}'"]
+
+
+@st.composite
+def labelled_texts(draw: st.DrawFn) -> tuple[str, str, str]:
+    label = draw(st.sampled_from(sorted(TEXTS)))
+    letters, *codecs_of_label = TEXTS[label]
+    words = letters + draw(st.text(letters + " ab", max_size=20))
+    return label, words, draw(st.sampled_from(codecs_of_label))
+
+
+@given(labelled_texts(), st.sampled_from(FORMS))
+@example(("shift_jis", "無料の御案内a", "euc_jp"), FORMS[0])  # it is valid Shift_JIS, of half-width katakana
+def test_the_form_of_a_text_is_by_its_bytes(labelled: tuple[str, str, str], form: str) -> None:
+    label, words, codec = labelled
+    octets = words.encode(codec)
     field = f"Content-Type: text/plain; {form.format(label)}\n".encode()
     message = parse(b"Subject: " + octets + b"\n" + field + b"\n" + octets)
     assert message.texts == (words,)
     assert message.header("subject") == words.rstrip() or label in ("hz-gb-2312", "utf-7")
+
+
+@given(st.text("".join(map(chr, range(0xFF66, 0xFFA0))) + "無料の ab", min_size=1))
+@example("ﾃｽﾄ")
+def test_half_width_katakana_are_read_as_labelled(text: str) -> None:
+    octets = text.encode("cp932")
+    assert (decode(octets, "shift_jis") or octets.decode("ascii")) == text
+
+
+def test_half_width_katakana_without_their_label_are_no_latin_letters() -> None:
+    assert decode("ﾃｽﾄ".encode("cp932"), "iso-2022-jp") == "ﾃｽﾄ"
 
 
 @pytest.mark.parametrize("label", ["windows-1251", "koi8-r", "big5", "shift_jis", "gbk", "euc-kr"])
