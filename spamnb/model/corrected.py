@@ -189,7 +189,7 @@ def _fit(
         return []
     classes = sums.classes
     ends = np.cumsum([len(each.hashes) for each in examples])
-    problem = Problem.of(
+    problem = Problem(
         np.append(0, ends[:-1]), ends, columns, len(sums.hashes),
         offsets,
         np.array([classes.index(each.label) for each in examples]),
@@ -256,7 +256,7 @@ def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: 
 
 def _make_problem(rows: Rows, offsets: np.ndarray) -> Problem:
     """Make the problem of labelled messages, whose scores by naive Bayes are ``offsets`` (n, C)."""
-    return Problem.of(rows.begins, rows.ends, rows.ids, len(rows.tokens), offsets, rows.labels)
+    return Problem(rows.begins, rows.ends, rows.ids, len(rows.tokens), offsets, rows.labels)
 
 
 def _correct_folds(solution: CorrectionFit, fold: np.ndarray, passes: int) -> np.ndarray:

@@ -25,11 +25,11 @@ are in C, ``core/fit.c``, and run without the GIL.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from spamnb.core.fit import FitRows
+from spamnb.core.library import ffi, lib, numbers, pointer
 
 # docs/experiments.md#correction has the figures that decided.
 PENALTY = 500.0  # C of messages that are fitted together
@@ -48,22 +48,42 @@ UNIT = 2.0**-16  # nats: the unit of contributions and weights
 TOLERANCE = 0.01  # nats: a pass that changes no coefficient by more is the last
 
 
-class Problem(NamedTuple):
-    """n messages whose scores are to be corrected."""
+class Problem:
+    """n messages whose scores are to be corrected. Message i has the tokens ``columns[begins[i] : ends[i]]``.
 
-    rows: FitRows  # the columns of their tokens
-    values: np.ndarray  # (n,) 1/√(tokens of the message), so that rows have length 1
-    offsets: np.ndarray  # (n, C) nats: the scores of naive Bayes
-    labels: np.ndarray  # (n,) class numbers
+    ``columns`` are numbers below ``n_columns``, ``offsets`` (n, C) are the scores by naive Bayes in nats, and ``labels``
+    (n,) are class numbers. All methods raise ValueError for arrays of wrong shapes.
+    """
 
-    @classmethod
-    def of(
-        cls, begins: np.ndarray, ends: np.ndarray, columns: np.ndarray, n_columns: int, offsets: np.ndarray,
+    def __init__(
+        self, begins: np.ndarray, ends: np.ndarray, columns: np.ndarray, n_columns: int, offsets: np.ndarray,
         labels: np.ndarray,
-    ) -> Problem:  # fmt: skip
-        """Make a problem. The tokens of message i have the columns ``columns[begins[i] : ends[i]]``."""
-        rows = FitRows(begins, ends, columns, n_columns)
-        return cls(rows, 1 / np.sqrt(np.maximum(ends - begins, 1)), np.ascontiguousarray(offsets), labels)
+    ) -> None:  # fmt: skip
+        n, classes = len(begins), offsets.shape[-1]
+        begins_pointer, ends_pointer = pointer("int64_t", begins), pointer("int64_t", ends, n)
+        if (begins > ends).any() or begins.min(initial=0) < 0 or ends.max(initial=0) > len(columns):
+            raise ValueError("the columns of a message are outside of the array")
+        self.values = 1 / np.sqrt(np.maximum(ends - begins, 1))  # (n,) so that rows have length 1
+        self.offsets, self.labels = np.ascontiguousarray(offsets), labels
+        self._n_columns = n_columns
+        self._fixed_fields = {
+            "begins": begins_pointer, "ends": ends_pointer, "columns": numbers("int32_t", columns, n_columns),
+            "values": pointer("double", self.values), "offsets": pointer("double", self.offsets, n, classes),
+            "labels": numbers("int64_t", labels, classes, n), "row_size": classes - 1, "unit": UNIT,
+        }  # fmt: skip
+
+    def _fields(
+        self, visits: np.ndarray, contributions: np.ndarray | None, weights: np.ndarray, **parameters: float
+    ) -> dict[str, Any]:
+        """Return the fields of the struct fit. The caller must keep them until the call ends."""
+        n, classes = self.offsets.shape
+        fields = {
+            "visits": numbers("int64_t", visits, n), "n_visits": len(visits),
+            "weights": pointer("int64_t", weights, self._n_columns, classes - 1, writable=True),
+        }  # fmt: skip
+        if contributions is not None:
+            fields["contributions"] = pointer("int64_t", contributions, n, classes - 1, writable=True)
+        return {**self._fixed_fields, **fields, **parameters}
 
     def ascend(
         self,
@@ -85,20 +105,28 @@ class Problem(NamedTuple):
         coefficients would change by less than ``least_change`` nats stays as it is. In one pass, they change by at most
         ``most_change`` nats.
         """
-        parameters = {"penalty": penalty, "noise": noise, "unit": UNIT, "least": least}
+        parameters = {"noise": noise, "penalty": penalty, "least": least}
         parameters |= {"least_change": least_change, "most_change": most_change}
+        fields = self._fields(visits, contributions, weights, **parameters)
         for number in range(1, passes + 1):
-            if self.rows.sweep(*self[1:], visits, contributions, weights, **parameters) < TOLERANCE:
+            largest_change = lib.fit_sweep(ffi.new("struct fit *", fields))
+            if largest_change < 0:
+                raise MemoryError
+            if largest_change < TOLERANCE:
                 return number
         return passes
 
     def take_out(self, messages: np.ndarray, contributions: np.ndarray, weights: np.ndarray) -> None:
         """Subtract the contributions of these messages (m,), ascending, from ``weights``, in place."""
-        self.rows.take_out(*self[1:], messages, contributions, weights)
+        fields = self._fields(messages, contributions, weights)
+        lib.fit_take_out(ffi.new("struct fit *", fields))
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the scores (m, C) of these messages (m,), ascending, by ``weights`` (V, C - 1) of other messages."""
-        return self.rows.scores(*self[1:], messages, weights, unit=UNIT)
+        fields, scores = self._fields(messages, None, weights), np.empty((len(messages), self.offsets.shape[1]))
+        if not lib.fit_scores(ffi.new("struct fit *", fields), pointer("double", scores, *scores.shape)):
+            raise MemoryError
+        return scores
 
     def largest_coefficients(self, contributions: np.ndarray) -> np.ndarray:
         """Return the largest coefficient (n,) of each message, in nats."""

@@ -93,7 +93,7 @@ class CorrectionFit(NamedTuple):
         from spamnb.model.correction import Problem  # only training needs this import
 
         nobody = np.zeros(0, np.int64)
-        problem = Problem.of(nobody, nobody, nobody.astype(np.int32), 0, np.zeros((0, 1)), nobody)
+        problem = Problem(nobody, nobody, nobody.astype(np.int32), 0, np.zeros((0, 1)), nobody)
         contributions, weights = (
             np.zeros((size, 0), np.int64) for size in (len(training_set.rows), len(training_set.tokens))
         )

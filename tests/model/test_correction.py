@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.core.fit import FitRows
 from spamnb.model import correction
 from spamnb.model.correction import LEARNING_PENALTY, NEGLIGIBLE, PENALTY, UNIT, Problem, add_first_class
 from spamnb.model.softmax import softmax
@@ -26,7 +25,7 @@ finite = st.floats(-300, 300)
 
 def coefficients(scores: list[float], y: int, penalty: float, noise: float = 0.0) -> np.ndarray:
     """Return the coefficients in nats of a message of one token that no other message has."""
-    alone = Problem.of(
+    alone = Problem(
         np.array([0]), np.array([1]), np.array([0], np.int32), 1, np.array([scores], float), np.array([y])
     )  # fmt: skip
     contributions, weights = np.zeros((2, 1, len(scores) - 1), np.int64)
@@ -61,27 +60,25 @@ def test_small_coefficients_are_those_of_two_classes_fitted_together(
 
 
 def problem(rng: np.random.Generator, n: int, tokens: int, classes: int) -> tuple[Problem, np.ndarray]:
-    """Draw n messages, and return them with the numbers of their columns."""
+    """Draw n messages, and return them with their numbers of columns."""
     rows = [np.sort(rng.choice(tokens, rng.integers(0, 12), replace=False)) for _ in range(n)]
     lengths = np.array([len(row) for row in rows])
     ends, columns = np.cumsum(lengths), np.concatenate(rows).astype(np.int32)
-    fit_rows = FitRows(ends - lengths, ends, columns, tokens)
-    values = 1 / np.sqrt(np.maximum(lengths + rng.integers(0, 3, n), 1))
-    return Problem(fit_rows, values, rng.normal(0, 2, (n, classes)), rng.integers(0, classes, n)), lengths
+    offsets, labels = rng.normal(0, 2, (n, classes)), rng.integers(0, classes, n)
+    return Problem(ends - lengths, ends, columns, tokens, offsets, labels), lengths
 
 
 @pytest.mark.parametrize("classes", [2, 3, 7])
 def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(correction, "NEGLIGIBLE", 0.0)
-    given, n_tokens = problem(np.random.default_rng(classes), 60, 40, classes)
+    given, lengths = problem(np.random.default_rng(classes), 60, 40, classes)
     contributions, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
     passes = ascend(given, np.arange(60), 0.0, 1000, contributions, weights, 20.0)
     assert passes < 1000
     own, every = add_first_class(contributions) * UNIT, np.arange(60)
-    lengths = n_tokens[:, None] * given.values[:, None] ** 2
     found = own / given.values[:, None]
-    # With all of its tokens a row has length 1, whatever columns it has; the rest are its own alone.
-    scores = given.scores(every, weights) + (1 - lengths) * found
+    # A message without tokens has no weights, so its contribution is not in its score.
+    scores = given.scores(every, weights) + np.where(lengths[:, None] == 0, found, 0)
     expected = 20.0 * (np.eye(classes)[given.labels] - softmax(scores))
     np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.05)
     total = np.zeros_like(weights)
@@ -136,7 +133,6 @@ ARRAYS = {
     "begins": np.array([0, 0, 2]),
     "ends": np.array([0, 2, 3]),
     "columns": np.array([0, 1, 0], np.int32),
-    "values": np.ones(3),
     "offsets": np.zeros((3, 3)),
     "labels": np.array([0, 1, 2]),
     "visits": np.arange(3),
@@ -148,8 +144,9 @@ ARRAYS = {
 def fitted(**spoilt: np.ndarray) -> None:
     """Three messages of three classes and two columns, fitted with one array put in another's place."""
     arrays = {name: array.copy() for name, array in ARRAYS.items()} | spoilt
-    begins, ends, columns, *others = arrays.values()
-    FitRows(begins, ends, columns, 2).sweep(*others, penalty=20.0, noise=0.0, unit=UNIT, least=0.0, most_change=1.0)
+    begins, ends, columns, offsets, labels, visits, contributions, weights = arrays.values()
+    spoilt_problem = Problem(begins, ends, columns, 2, offsets, labels)
+    spoilt_problem.ascend(visits, 0.0, 1, contributions, weights, penalty=20.0, least=0.0)
 
 
 READ_ONLY = np.zeros((2, 2), np.int64)
@@ -168,8 +165,8 @@ def test_arrays_that_do_not_fit_are_refused(name: str, how: str) -> None:
         "dimensions": array[None],
         "strides": np.repeat(array, 2, axis=0)[::2],
     }[how]
-    if (name, how) == ("columns", "long"):
-        return  # columns that no message has
+    if (name, how) in (("columns", "long"), ("offsets", "strides")):
+        return  # columns that no message has, and an array that is copied
     with pytest.raises(ValueError):
         fitted(**{name: other})
 
