@@ -1,11 +1,11 @@
-"""Learning again: a new model learns the lessons of the replaced model, in their order."""
+"""The model that a new one replaces. The new model learns its lessons again, in their order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-
-import numpy as np
+from typing import Self
 
 from spamnb.errors import Outdated, SpamnbError
 from spamnb.filter import Classifier
@@ -25,41 +25,45 @@ from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
 
 
-class Relearning:
-    """The lessons that the model at ``path`` keeps.
+class ReplacedModel:
+    """The model at ``path``, which a new model replaces, and its lessons, which the new model learns again.
 
     ``path`` need not exist. ``on_unreadable(name, error)`` is called for each damaged message.
     """
 
     def __init__(self, path: Path, on_unreadable: Callable[[str, Exception], None]) -> None:
-        self._path, self._on_unreadable = path, on_unreadable
+        self.path, self._on_unreadable = path, on_unreadable
         self._failed: set[bytes] = set()  # digests of messages that could not be learned
         self._learned: dict[bytes, tuple[str, bytes]] = {}  # by digest: class, and digest in the new model
-        self.n_unkept = 0  # lessons that the replaced model does not keep
+        self.has_lessons = False  # whether it keeps lessons
+        self.n_unkept = 0  # lessons that it does not keep
         self.n_outdated = 0  # lessons of a model of an older format
-        self._has_model = path.exists()
+        self.classes: tuple[str, ...] = ()  # also those of its shared model
+        self.is_empty = False  # whether it has no message of its own, as one that only began with the starter
+        self._is_readable = False
         try:
-            if self._has_model:
-                with Store.open(path) as old:
+            if path.exists():
+                with Store.open(path) as old, old.reading():
+                    self.has_lessons = next(read_lessons(old), None) is not None
                     self.n_unkept = count_unkept_lessons(old)
+                    self._is_readable = True  # its lessons, even if its sums are damaged
+                    self.classes, self.is_empty = old.model.totals.classes, not old.own.sums[:, 0].any()
         except Outdated:
-            self._has_model, self.n_outdated = False, count_outdated(path)
-        except SpamnbError:  # not a readable model; atomic_replace raises an error if the file must stay
-            self._has_model = False
+            self.n_outdated = count_outdated(path)
+        except SpamnbError:  # not a readable model; check_replaceable raises an error if the file must stay
+            pass
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path, on_unreadable: Callable[[str, Exception], None]) -> Iterator[Self]:
+        """Yield the model at ``path``. If its file has an old format, read a copy instead (`readable_model`)."""
+        with readable_model(path) as readable:
+            yield cls(readable, on_unreadable)
 
     @property
     def count(self) -> int:
         """Number of messages that were learned again."""
         return len(self._learned)
-
-    def lesson_digests(self) -> dict[str, np.ndarray]:
-        """Return the digests (n, 16) of the kept lessons, by class."""
-        by_class: dict[str, list[bytes]] = {}
-        if self._has_model:
-            with Store.open(self._path) as old:
-                for lesson in read_lessons(old):
-                    by_class.setdefault(lesson.label, []).append(lesson.digest)
-        return {label: np.frombuffer(b"".join(part), np.uint8).reshape(-1, 16) for label, part in by_class.items()}
 
     def notes(self) -> Iterator[str]:
         """Yield lines with the numbers of messages that were learned again and that were not."""
@@ -80,10 +84,10 @@ class Relearning:
 
     def catch_up(self, store: Store) -> None:
         """Learn the messages that the replaced model learned since the last call, and forget those that it forgot."""
-        if not self._has_model:
+        if not self._is_readable:
             return
         classifier = Classifier(store)
-        with Store.open(self._path) as old, old.reading(), store.writing():
+        with Store.open(self.path) as old, old.reading(), store.writing():
             if (bound := old.own.meta.get("keep_lessons")) is not None:
                 write_lessons_bound(store, bound)
             # All messages are read in each call, because a new message may have the position of a forgotten one.
@@ -109,15 +113,14 @@ def retrain_on_lessons(path: Path, incomplete: bool, on_unreadable: Callable[[st
 
     Raise SpamnbError if there are lessons that the model does not keep, unless ``incomplete``.
     """
-    with readable_model(path) as readable:
-        relearning = Relearning(readable, on_unreadable)
-        if relearning.n_unkept and not incomplete:
-            lost = pluralize(relearning.n_unkept, "lesson")
+    with ReplacedModel.open(path, on_unreadable) as replaced:
+        if replaced.n_unkept and not incomplete:
+            lost = pluralize(replaced.n_unkept, "lesson")
             problem = f"not changed, because it does not keep {lost}; --incomplete continues without them"
             raise SpamnbError(f"{path}: {problem}")
-        with Store.open(readable) as old, old.reading():
+        with Store.open(replaced.path) as old, old.reading():
             assert old.shared is not None
             meta = {**old.own.meta, **old.shared.addition(path)}
-        with atomic_replace(path, meta, force=True, catch_up=relearning.catch_up) as store:
-            relearning.catch_up(store)
-    return relearning.count
+        with atomic_replace(path, meta, force=True, catch_up=replaced.catch_up) as store:
+            replaced.catch_up(store)
+    return replaced.count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -43,7 +43,7 @@ from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
     from spamnb.api.beside_starter import StarterVerdicts
-    from spamnb.api.relearning import Relearning
+    from spamnb.api.relearning import ReplacedModel
     from spamnb.model.training_set import TrainingSet
 
 MAX_SOURCES = 8  # sources in a printed command, because a shell may have expanded a pattern to thousands
@@ -328,19 +328,24 @@ def train(
     ...
     │ spam           │       62 │ ...
     """
+    from spamnb.api.relearning import ReplacedModel
     from spamnb.store.snapshot import check_replaceable
 
     check_flags(force=force, accept_junk=accept_junk, one_class=one_class, recursive=recursive, progress=progress)
     check_least(1, workers=workers)
     path, specs, model_settings = new_file(model), list_specs(sources), make_settings(settings)
-    options, force = ReadOptions(recursive, text_column, label_column), force or _has_no_message(path)
-    check_replaceable(path, force=force)
-    if not accept_junk:
-        _check_junk_as_good(specs, model_settings.spam)
-    _check_class_names(path, specs, tell)
-    tell_notes(specs, recursive, tell)
-    training = Training(path, specs, model_settings, options, tell, command, workers, dask, force, one_class, progress)
-    return training.run()
+    options = ReadOptions(recursive, text_column, label_column)
+    with handle_end_signals(), ReplacedModel.open(path, SkippedMessages(tell)) as replaced:
+        force = force or replaced.is_empty
+        check_replaceable(path, force=force)
+        if not accept_junk:
+            _check_junk_as_good(specs, model_settings.spam)
+        _check_class_names(path, replaced.classes, specs, tell)
+        tell_notes(specs, recursive, tell)
+        training = Training(
+            path, specs, model_settings, options, tell, command, workers, dask, force, one_class, progress
+        )
+        return training.run(replaced)
 
 
 @dataclass(frozen=True)
@@ -360,44 +365,38 @@ class Training:
     progress: bool = False
 
     def run(
-        self, check: Callable[[TrainingSet, Relearning], None] = lambda training_set, relearning: None
+        self, replaced: ReplacedModel, check: Callable[[Mapping[str, int]], None] = lambda n_messages: None
     ) -> TrainingReport:
         """Make the model, which also learns the lessons of the replaced model, in their order.
 
-        ``check`` is called before the model is written, and may raise SpamnbError.
+        ``check`` is called with the messages that were found, by class, before the model is replaced, and may raise
+        SpamnbError.
         """
         from spamnb.api.beside_starter import learn_beside_starter
-        from spamnb.api.relearning import Relearning
-        from spamnb.store.old_models import readable_model
         from spamnb.store.snapshot import atomic_replace
         from spamnb.store.starter import addition_to_starter
         from spamnb.training import estimate, fit, prepare, write_model
 
-        unreadable, settings = SkippedMessages(self.tell), self.settings
-        with (
-            handle_end_signals(),
-            readable_model(self.model) as readable,
-            show_progress("Reading", self.progress) as show,
-        ):
-            relearning = Relearning(readable, SkippedMessages(self.tell))
+        unreadable, settings, doubtful = SkippedMessages(self.tell), self.settings, Counter[str]()
+        with show_progress("Reading", self.progress) as show:
             with_copies = self._count(unreadable, show)
-            check(with_copies, relearning)
             training_set = prepare(with_copies)
             adds_to_starter = self._adds_to_starter(training_set)
-            self._check_classes(
-                with_copies.classes, training_set.classes, relearning, self.one_class or adds_to_starter
-            )
+            if training_set.classes or not replaced.has_lessons:
+                self._check_classes(with_copies.classes, training_set.classes, self.one_class or adds_to_starter)
             meta = addition_to_starter(self.model, settings) if adds_to_starter else settings.as_meta()
-            with atomic_replace(self.model, meta, force=self.force, catch_up=relearning.catch_up) as store:
+            with atomic_replace(self.model, meta, force=self.force, catch_up=replaced.catch_up) as store:
                 if adds_to_starter:
                     left_out, by_starter = learn_beside_starter(store, training_set)
                 else:
                     fitted, by_starter = fit(training_set, settings), None
                     write_model(store, fitted, settings)
                     left_out = estimate(fitted, settings)
+                    doubtful.update(training_set.classes[label] for label in fitted.doubtful.labels.tolist())
                 store.put_meta(self._origin())
-                relearning.catch_up(store)
-        for line in relearning.notes():
+                replaced.catch_up(store)
+                check(doubtful + Counter(dict(zip(store.own.totals.classes, store.own.totals.documents.tolist()))))
+        for line in replaced.notes():
             self.tell(line)
         for name in sorted({*with_copies.classes} - {*training_set.classes}):
             self.tell(f"all messages of class {name!r} are also in another class, and count for the class read last")
@@ -422,17 +421,14 @@ class Training:
         is_wanted = bool(classes) and is_small and not self.one_class
         return is_wanted and fits_starter(self.settings, classes, training_set.rows)
 
-    def _check_classes(
-        self, all_classes: Sequence[str], classes: tuple[str, ...], relearning: Relearning, one_class: bool
-    ) -> None:
+    def _check_classes(self, all_classes: Sequence[str], classes: tuple[str, ...], one_class: bool) -> None:
         """Raise SpamnbError if ``classes``, those of ``all_classes`` left without copies, are too few or similar."""
         from spamnb.training import check_classes
 
         if len(classes) == 1 < len(all_classes) and not self.one_class:
             name = f"class {classes[0]!r}"
             raise SpamnbError(f"all messages of the other classes are in {name} too: each class needs mail of its own")
-        if classes or not relearning.lesson_digests():
-            check_classes(classes, self.settings, one_class)
+        check_classes(classes, self.settings, one_class)
 
     def _origin(self) -> dict[str, Any]:
         """Return the values of the keys in ``settings.ORIGIN``: time, sources and command of the training."""
@@ -450,17 +446,6 @@ class Training:
         }
 
 
-def _has_no_message(model: Path) -> bool:
-    """Return whether there is a model that has no message of its own, as one that only began with the starter."""
-    from spamnb.store.store import Store
-
-    try:
-        with Store.open(model) as store:
-            return not store.own.sums[:, 0].any()
-    except SpamnbError:  # no readable model; check_replaceable says so
-        return False
-
-
 def _check_junk_as_good(sources: Sequence[str], spam: str) -> None:
     """Raise SpamnbError if a folder is given as good mail, but its name means junk in one of many languages."""
     from spamnb.sources.mailbox import folder_role
@@ -475,26 +460,19 @@ def _check_junk_as_good(sources: Sequence[str], spam: str) -> None:
             )
 
 
-def _check_class_names(model: Path, sources: Sequence[str], tell: Tell) -> None:
-    """Compare the classes of the sources with the classes of the replaced model.
+def _check_class_names(model: Path, classes: Sequence[str], sources: Sequence[str], tell: Tell) -> None:
+    """Compare the classes of the sources with the ``classes`` of the replaced model, which may be none.
 
     Raise SpamnbError if the name of a new class is similar to a class that the sources lack. Otherwise report it.
     """
     from spamnb.class_names import nearest_name
     from spamnb.sources.spec import parse_source
-    from spamnb.store.store import Store
 
     labels = {label for source in sources if (label := parse_source(source).label) is not None}
-    if not labels or not model.exists():
+    if not classes or labels <= {*classes}:
         return
-    try:
-        with Store.open(model) as store:
-            classes = {*store.model.totals.classes}
-    except SpamnbError:  # not a readable model; atomic_replace raises an error if the file must stay
-        return
-    replaced = f"{model}: its classes are {', '.join(sorted(classes))}"
-    for name in sorted(labels - classes):
-        if similar := nearest_name(name, sorted(classes - labels)):
+    replaced = f"{model}: its classes are {', '.join(classes)}"
+    for name in sorted(labels.difference(classes)):
+        if similar := nearest_name(name, sorted({*classes} - labels)):
             raise SpamnbError(f"{replaced}, and not {name!r}; did you mean {similar}? If not, remove the model first")
-    if labels - classes:
-        tell(f"{replaced}; the new model has {', '.join(sorted(labels))}")
+    tell(f"{replaced}; the new model has {', '.join(sorted(labels))}")

@@ -18,8 +18,8 @@ from spamnb.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from spamnb.api.relearning import Relearning
-    from spamnb.model.training_set import TrainingSet
+    from collections.abc import Mapping
+
     from spamnb.sources.entries import ReadOptions
 
 # The share of a class's messages that may be missing, because a person deletes mail. If more are missing, a folder was
@@ -79,13 +79,14 @@ def _upgrade_users(folder: Path, incomplete: bool) -> None:
 def _upgrade_model(
     sources: tuple[str, ...], model: Path, incomplete: bool, workers: int | None, read_options: dict[str, Any]
 ) -> None:
-    from spamnb.api.relearning import retrain_on_lessons
+    from spamnb.api.arguments import handle_end_signals
+    from spamnb.api.relearning import ReplacedModel, retrain_on_lessons
     from spamnb.api.train import Training
     from spamnb.errors import SpamnbError, reason
     from spamnb.model.model import STARTER
     from spamnb.settings import TOKENS_VERSION, Settings
     from spamnb.shown_text import escape, pluralize
-    from spamnb.sources.entries import ReadOptions
+    from spamnb.sources.entries import ReadOptions, SkippedMessages
     from spamnb.store.old_models import readable_model
     from spamnb.store.starter import write_starter
     from spamnb.store.store import Store
@@ -116,17 +117,9 @@ def _upgrade_model(
         paths, options = _readable_sources(meta, str(model))
         tell(f"training {model} again from {', '.join(map(escape, paths)) or 'the lessons that it keeps'}")
 
-    def check_is_complete(training_set: TrainingSet, relearning: Relearning) -> None:
+    def check_is_complete(n_messages: Mapping[str, int]) -> None:
         """Raise SpamnbError if too many messages of the old model are neither in the sources nor kept in the model."""
-        import numpy as np
-
-        rows, lesson_digests = training_set.rows, relearning.lesson_digests()
-        n_available = {}
-        for number, name in enumerate(training_set.classes):
-            digests = rows.digests[rows.labels == number], lesson_digests.pop(name, np.zeros((0, 16), np.uint8))
-            n_available[name] = len(np.unique(np.concatenate(digests), axis=0))
-        n_available |= {name: len(digests) for name, digests in lesson_digests.items()}
-        n_missing = {name: n - n_available.get(name, 0) for name, n in n_old_messages.items()}
+        n_missing = {name: n - n_messages.get(name, 0) for name, n in n_old_messages.items()}
         n_missing = {name: n for name, n in n_missing.items() if n > 0}
         summary = ", ".join(f"{n:,} of {n_old_messages[name]:,} of class {name!r}" for name, n in n_missing.items())
         if not incomplete and any(n > MAX_MISSING_SHARE * n_old_messages[name] for name, n in n_missing.items()):
@@ -141,7 +134,9 @@ def _upgrade_model(
     training = Training(
         model, paths, settings, options, tell, format_command_line(), workers, None, True, one_class, progress=True
     )
-    click.echo(str(training.run(check_is_complete)))
+    with handle_end_signals(), ReplacedModel.open(model, SkippedMessages(tell)) as replaced:
+        report = training.run(replaced, check_is_complete)
+    click.echo(str(report))
 
 
 def _readable_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadOptions]:

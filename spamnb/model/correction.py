@@ -51,8 +51,8 @@ TOLERANCE = 0.01  # nats: a pass that changes no coefficient by more is the last
 class Problem:
     """n messages whose scores are to be corrected. Message i has the tokens ``columns[begins[i] : ends[i]]``.
 
-    ``columns`` are numbers below ``n_columns``, ``offsets`` (n, C) are the scores by naive Bayes in nats, and ``labels``
-    (n,) are class numbers. All methods raise ValueError for arrays of wrong shapes.
+    ``columns`` are numbers below ``n_columns``, ``offsets`` (n, C) are the scores by naive Bayes in nats, and
+    ``labels`` (n,) are class numbers. All methods raise ValueError for arrays of wrong shapes.
     """
 
     def __init__(

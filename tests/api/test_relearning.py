@@ -12,11 +12,11 @@ import pytest
 from mail import export_lines, fail, mail, message, without_calibration, write_folders
 
 from spamnb.api.arguments import make_settings
-from spamnb.api.relearning import Relearning
+from spamnb.api.relearning import ReplacedModel
 from spamnb.api.train import Training
 from spamnb.filter import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
-from spamnb.sources.entries import ReadOptions
+from spamnb.sources.entries import ReadOptions, SkippedMessages
 from spamnb.store.lessons import decompress, read_lessons, write_lessons_bound
 from spamnb.store.records import read_all_learned
 from spamnb.store.store import Store
@@ -28,7 +28,8 @@ def made(path: Path, source: Path, **chosen: Any) -> list[str]:
     """Make the model anew; return what is told."""
     told: list[str] = []
     settings = make_settings({"starter": False} | chosen)
-    Training(path, [str(source)], settings, ReadOptions(), told.append, "x", force=True).run()
+    with ReplacedModel.open(path, SkippedMessages(told.append)) as replaced:
+        Training(path, [str(source)], settings, ReadOptions(), told.append, "x", force=True).run(replaced)
     return told
 
 
@@ -77,18 +78,18 @@ def test_times_bound_and_what_is_not_kept_outlive_the_model(taught: Path, tmp_pa
 
 
 def test_without_a_replaced_model_nothing_is_learned_again(tmp_path: Path) -> None:
-    relearning = Relearning(tmp_path / "none", fail)
+    replaced = ReplacedModel(tmp_path / "none", fail)
     with Store.create(":memory:", {}) as store:
-        relearning.catch_up(store)
-        assert not [*relearning.notes()] and not relearning.lesson_digests()
+        replaced.catch_up(store)
+        assert not [*replaced.notes()] and not replaced.has_lessons
         assert not read_all_learned(store)
 
 
 def test_each_call_learns_what_was_taught_since_and_forgets_what_was_forgotten(taught: Path, tmp_path: Path) -> None:
-    relearning, late = Relearning(taught, fail), [("spam", message("spam", n)) for n in (200, 201)]
+    replaced, late = ReplacedModel(taught, fail), [("spam", message("spam", n)) for n in (200, 201)]
     with Classifier.create(tmp_path / "new") as classifier:
         for step in range(3):
-            relearning.catch_up(classifier.store)
+            replaced.catch_up(classifier.store)
             known = [classifier.learned(raw) for _, raw in (*TAUGHT, *late)]
             assert (
                 known
@@ -124,19 +125,20 @@ def test_nothing_that_other_processes_teach_or_forget_meanwhile_is_lost(
     late, calls = [("spam", message("spam", 200)), ("spam", message("spam", 201))], []
     waiting: list[subprocess.Popen[bytes]] = []
 
-    class Interrupted(Relearning):
-        def catch_up(self, store: Store) -> None:
-            calls.append(store)
-            if len(calls) == 2:
-                waiting.append(teach(taught, "learn", *late[1]))
-                time.sleep(1)  # so long it could have been taught
-                assert waiting[0].poll() is None
-            super().catch_up(store)
-            if len(calls) == 1:
-                assert teach(taught, "learn", *late[0]).wait() == 0
-                assert teach(taught, "forget", *TAUGHT[0]).wait() == 0
+    catch_up = ReplacedModel.catch_up
 
-    monkeypatch.setattr("spamnb.api.relearning.Relearning", Interrupted)
+    def interrupted(replaced: ReplacedModel, store: Store) -> None:
+        calls.append(store)
+        if len(calls) == 2:
+            waiting.append(teach(taught, "learn", *late[1]))
+            time.sleep(1)  # so long it could have been taught
+            assert waiting[0].poll() is None
+        catch_up(replaced, store)
+        if len(calls) == 1:
+            assert teach(taught, "learn", *late[0]).wait() == 0
+            assert teach(taught, "forget", *TAUGHT[0]).wait() == 0
+
+    monkeypatch.setattr(ReplacedModel, "catch_up", interrupted)
     made(taught, tmp_path / "mail", model_type="boolean")  # of which the order of learning changes no sum
     assert waiting[0].wait(120) == 0 and len(calls) == 2
     right = [*(pair for pair in mail(12) if pair[1] != message("ham", 3)), *TAUGHT[1:], *late]

@@ -188,6 +188,13 @@ def test_upgrade_from_a_folder_that_lost_its_mail_leaves_the_model_as_it_is(mode
     assert "missing in the new model: 3 of 21 of class 'ham'" in told
 
 
+def test_a_lesson_that_is_damaged_is_missing_after_an_upgrade(model: Path) -> None:
+    set_meta(model, tokens_version=1)
+    with Store.open(model, writable=True) as store, store.writing():
+        store.execute("UPDATE kept_lessons SET message = x'ffff' WHERE position = 0")
+    assert "missing in the new model: 1 of 21 of class 'spam'" in output_of("upgrade", "-m", model)
+
+
 @pytest.mark.parametrize(
     "spoilt", [{"trained_from": "mail"}, {"trained_from": [3]}, {"read_options": {"recursive": "x"}}]
 )
