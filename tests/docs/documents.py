@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "corpora" / "README.md"]
 
 _PROGRAMS = r"spamnb|scripts/\S+|\.ci/\S+|python scripts/\S+|python -m spamnb|pip install"
-_COMMAND = re.compile(rf"(?:\$ )?((?:{_PROGRAMS})(?:\s.*)?)")
+COMMAND = re.compile(rf"(?:\$ )?((?:{_PROGRAMS})(?:\s.*)?)")
 _LIST = re.compile(r"\s*(?:[-*+]|\d+\.) ")
 
 
@@ -67,7 +67,7 @@ def command_lines(text: str) -> list[CommandLine]:
             continue
         shown: CommandLine | None = None
         for line in block.lines:
-            if match := _COMMAND.fullmatch(line):
+            if match := COMMAND.fullmatch(line):
                 found.append(CommandLine(match[1], []))
                 shown = found[-1] if line.startswith("$ ") else None
             elif shown is not None:

@@ -5,7 +5,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from documents import DOCUMENTS, ROOT, anchors
+from documents import COMMAND, DOCUMENTS, ROOT, anchors, blocks
 
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 KINDS = (".py", ".c", ".h", ".html", ".css")
@@ -46,6 +46,15 @@ def test_links_lead_to_files_and_headings(path: Path) -> None:
         other = (path.parent / name).resolve() if name else path
         assert other.exists(), f"{target} leads nowhere"
         assert not anchor or anchor in anchors(other.read_text()), f"{target}: no such heading"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_indented_command_line_is_code(path: Path) -> None:
+    """Below an item of a list Markdown shows it as a paragraph of the item."""
+    text = path.read_text()
+    code = {line for block in blocks(text) for line in block.lines}
+    commands = [line[4:] for line in text.splitlines() if line.startswith("    ") and COMMAND.fullmatch(line[4:])]
+    assert set(commands) <= code
 
 
 def test_every_document_can_be_reached_from_the_readme() -> None:
