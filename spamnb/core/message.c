@@ -169,7 +169,7 @@ static void compute_digest(struct reader *reader, uint8_t digest[DIGEST]) {
 static span date_of(struct reader *reader, const struct field *field, bool is_received) {
     static const char *const MONTHS[] = {"jan", "feb", "mar", "apr", "may", "jun",
                                          "jul", "aug", "sep", "oct", "nov", "dec"};
-    span value = remove_comments(&reader->arena, field_value(reader, field, false));
+    span value = remove_comments(&reader->arena, field_value(reader, field, true));
     while (!is_empty(value) && (value.end[-1] == ';' || value.end[-1] == ' '))
         value.end--;
     const uint8_t *semicolon = find_last(value, ';');

@@ -208,12 +208,34 @@ def arrival(raw: bytes) -> int | None:
     return parse_date(dates[0].decode())
 
 
-_WRONG_YEAR = re.compile(r"([0-9][ -]+[A-Za-z]{3,9}[ -]+)([0-9]{2,3}|191[0-9]{2})(?=\s)")
+_TIME = re.compile(r"(?i)(\d\d?) ?([:.]) ?(\d\d?)(?: ?\2 ?(\d\d?))?(?:[.,]\d+)?(?: ?([ap])\.?m\b)?")
+_MONTH = re.compile(r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+_OFFSET = re.compile(r"([-+]) ?(\d\d?)(?::?(\d\d))?(?!\d)")  # from UTC: +0100, +01:00, +1
 
 
-def _four_digits(match: re.Match[str]) -> str:
-    year = int(match[2]) % 19000  # 19102 is 2002 in programs of before 2000
-    return f"{match[1]}{year + (2000 if len(match[2]) == 2 and year < 50 else 1900)}"
+def _normalize_date(date: str) -> str:
+    """Return a date in the form of RFC 5322. Raise ValueError if a month, a time, a day or a year is lacking.
+
+    >>> _normalize_date("Jul, 5 0102 3:57: 49 p.m. GMT-0100"), _normalize_date("Fri Jul 5 15.57 EST 2002")
+    ('5 Jul 2002 15:57:49 -0100', '5 Jul 2002 15:57:00 EST')
+    """
+    time, month = _TIME.search(date), _MONTH.search(date)
+    if time is None or month is None:
+        raise ValueError(f"no time and month in {date!r}")
+    before, after = date[: time.start()], date[time.end() :]
+    if offset := _OFFSET.search(after):
+        zone = f"{offset[1]}{offset[2]:0>2}{offset[3] or '00'}"
+        after = after.replace(offset[0], " ", 1)
+    else:
+        zone = "".join(re.findall(r"[A-Za-z]+", after)[:1])
+    day, year, *_ = map(int, re.findall(r"\b\d+", f"{before} {after}"))
+    year %= 19000  # 19102 is 2002 in programs of before 2000
+    if year < 1000:
+        year += 2000 if year < 50 else 1900
+    hour, _, minute, second, half = time.groups()
+    if half:
+        hour = int(hour) % 12 + (12 if half in "pP" else 0)
+    return f"{day} {month[0]} {year} {hour}:{minute}:{second or '00'} {zone}"
 
 
 def parse_date(date: str) -> int | None:
@@ -226,9 +248,8 @@ def parse_date(date: str) -> int | None:
     """
     from email.utils import parsedate_to_datetime  # importing this takes 9 ms
 
-    date = " ".join(date.split()).replace(" ,", ",")  # a comment was before the comma
     try:
-        moment = parsedate_to_datetime(_WRONG_YEAR.sub(_four_digits, date, count=1))
+        moment = parsedate_to_datetime(_normalize_date(" ".join(date.split())))
         seconds = int((moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).timestamp())
     except (ValueError, TypeError, IndexError, OverflowError):  # no such day, time or zone
         return None

@@ -1,8 +1,10 @@
 """When a message was received, also by hostile headers."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from spamnb.reader.message import arrival
 
@@ -68,3 +70,34 @@ def test_years_of_two_and_three_digits_are_those_of_rfc_5322(year: str, full: in
     for form in ("13 Dec {} 15:30 +0000", "Thu, 13 Dec {} 15:30:00 WET", "13-Dec-{} 15:30 +0000"):
         expected = datetime(full, 12, 13, 15, 30, tzinfo=UTC).timestamp()
         assert arrival(f"Date: {form.format(year)}\n\n".encode()) == expected
+
+
+# Forms of dates in mail, in the words of strftime. %z is the offset from UTC, as the form below it writes it.
+DATES = [
+    "%a, %d %b %Y %H:%M:%S {}", "%b, %d %Y %I:%M:%S %p {}", "%a, %d %b 0102 %H:%M: %S {}", "%d-%b-%Y %H:%M:%S.123 {}",
+    "%a. %d. %B %Y at %H.%M.%S {}", "%a %b %d %Y %H:%M:%S {} (x)", "%A, %B %d, %Y %I:%M:%S%p {}",
+    "%a %b %d %H:%M:%S {} %Y", "=?utf-8?Q?%a,?= %d %b %Y %H:%M:%S {}", "%d %b 19102 %I:%M:%S p.m. {}",
+    "Sept %d %Y %H:%M:%S,5 {}",
+]  # fmt: skip
+OFFSETS = ["{0}{1:02}{2:02}", "GMT{0}{1:02}{2:02}", "UTC {0}{1:02}:{2:02}", "{0}{1}{2:02}", "{0} {1:02}{2:02} EST",
+           "<{0}{1:02}{2:02}>"]  # fmt: skip
+
+
+@given(
+    st.datetimes(datetime(2002, 9, 1, 12), datetime(2002, 9, 30), timezones=st.just(UTC)), st.integers(-720, 840),
+    st.sampled_from(DATES), st.sampled_from(OFFSETS),
+)  # fmt: skip
+@example(datetime(2002, 9, 22, 0, 10, 38, tzinfo=UTC), -60, DATES[1], OFFSETS[0])
+def test_dates_in_the_forms_that_programs_write(moment: datetime, minutes: int, form: str, offset: str) -> None:
+    hours, rest = divmod(abs(minutes), 60)
+    local = moment.astimezone(timezone(timedelta(minutes=minutes))).replace(microsecond=0)
+    if "p.m." in form and local.hour < 12:
+        local += timedelta(hours=12)
+    date = local.strftime(form.format(offset.format("+" if minutes >= 0 else "-", hours, rest)))
+    if "Sept" not in form or local.month == 9:
+        assert arrival(f"Date: {date}\n\n".encode()) == local.timestamp(), date
+
+
+def test_a_zone_may_have_digits_in_its_name() -> None:
+    for zone in ("EST5EDT", "EST", "-05", "-0500 (EST)"):
+        assert arrival(f"Date: Thu Aug 22 06:26:25 {zone} 2002\n\n".encode()) == WHEN
