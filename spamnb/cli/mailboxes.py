@@ -178,15 +178,15 @@ def save_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
         tell(f"{display_name}: {added}; mail from recipients is never called spam")
 
 
-def for_each(targets: list[Target], unreadable: ErrorCounter, work: Callable[[Target], bool]) -> None:
+def for_each(targets: list[Target], unreadable: ErrorCounter, work: Callable[[Target], None]) -> None:
     """Call ``work`` for each mailbox. If there are several, an error is printed, and the next mailbox follows.
 
-    Exit with status 1 if ``work`` returns False or fails, or if a message cannot be read.
+    Exit with status 1 if ``work`` fails, or if a message cannot be read.
     """
     has_failed = False
     for target in targets:
         try:
-            has_failed |= not work(target)
+            work(target)
         except Exception as error:
             if len(targets) == 1:
                 raise

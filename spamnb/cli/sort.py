@@ -68,10 +68,9 @@ def sort_command(
     """
     unreadable = ErrorCounter()
 
-    def sort(target: Target) -> bool:
+    def sort(target: Target) -> None:
         with open_filing("sort", target, unreadable, ledger, dry_run=dry_run) as filing:
             _sort(target, filing, unreadable, everything, quiet)
-        return True
 
     begin_with_starter(model, no_starter)
     for_each(list_targets(mailboxes, model, junk, unsure), unreadable, sort)

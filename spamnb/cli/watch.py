@@ -95,11 +95,9 @@ def watch_command(
     unreadable, stop = ErrorCounter(), Stop()
     if once:
 
-        def scan(target: Target) -> bool:
+        def scan(target: Target) -> None:
             with open_filing("watch", target, unreadable, ledger, writable=True) as filing:
-                watcher = Watcher(target, filing, stop, is_quiet=True)
-                retry(watcher.scan)
-                return not watcher.has_failed
+                retry(Watcher(target, filing, stop, is_quiet=True).scan)
 
         return for_each(targets, unreadable, scan)
     errors: list[Exception] = []
@@ -139,7 +137,6 @@ class Watcher:
     """One mailbox, in which the messages that a person moved are learned. With ``--sort`` its new mail is sorted."""
 
     def __init__(self, target: Target, filing: Filing, stop: Stop, is_quiet: bool = False) -> None:
-        self.has_failed = False  # whether a moved message could not be learned
         self._target, self._filing, self._record, self._stop = target, filing, filing.record, stop
         self._is_new: bool | None = None  # whether the mailbox has never been scanned; None until this is looked up
         self._pause = 0.0  # seconds of the pause after the last failure; 0 after a success
@@ -166,13 +163,9 @@ class Watcher:
     def _learn(self) -> None:
         from spamnb.shown_text import pluralize
 
-        for result in self._filing.learn():
-            if result.error is not None:
-                tell(str(result.error))
-                self.has_failed = True
-                continue
-            action, heading = "learned" if result.is_changed else "known", format_heading(result.moved.raw)
-            click.echo(f"{action}\t{result.label}\t{heading}\t{result.moved.message.name}")
+        for message, raw, lesson in self._filing.learn():
+            action = "known" if lesson.before == lesson.label else "learned"
+            click.echo(f"{action}\t{lesson.label}\t{format_heading(raw)}\t{message.name}")
             if self._stop:
                 return
         sent, self._record.sent = self._record.sent, []

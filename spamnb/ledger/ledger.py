@@ -91,6 +91,12 @@ TABLES_BEFORE = {*TABLES} - {CORRECTIONS, BY_TIME} | {
 }
 UPGRADE = ("ALTER TABLE corrections DROP COLUMN verdict", "DROP INDEX verdicts_by_time", BY_TIME)
 _DAY = 86_400  # seconds
+#: The fields of a `VerdictRow` that are columns of the table, and those that come from its correction c.
+VERDICT_COLUMNS = VerdictRow._fields[: VerdictRow._fields.index("tokens")]
+_TAUGHT = {
+    "taught": "CASE WHEN c.spam IS NULL THEN '' WHEN c.spam THEN 'spam' ELSE 'good' END",
+    "taught_by": "coalesce(c.source, '')",
+}
 # The last correction of a message counts; the earlier ones come back when it is undone.
 _LAST = "SELECT max(number) FROM corrections WHERE digest = {0}.digest AND user"
 _IS_LAST = f"c.number = ({_LAST.format('c')} = c.user)"
@@ -118,7 +124,8 @@ class NotInLedger(SpamnbError):
 class Correction(NamedTuple):
     """The label that a person gave to one message.
 
-    - ``label``: the class; ``spam``: whether this is the class of spam
+    - ``label``: the class; empty if the model forgot the message, whose corrections are then deleted
+    - ``spam``: whether this is the class of spam
     - ``source``: "page", "move", "command" or "client"
     - ``user``: the user whose model learned the message, or empty for the shared model
     - ``before``: the class that had learned the message before, or empty
@@ -136,13 +143,6 @@ class Correction(NamedTuple):
     batch: str = ""
     moved_from: str = ""
     at: int = 0
-
-
-class ForgottenLesson(NamedTuple):
-    """A message that a client let the model of a user forget, or the shared model (""). Its corrections are deleted."""
-
-    digest: bytes
-    user: str
 
 
 class Batch(NamedTuple):
@@ -176,7 +176,7 @@ class Day(NamedTuple):
         return self.good + self.unsure + self.spam
 
 
-LedgerRow = VerdictRow | Correction | ForgottenLesson | Batch
+LedgerRow = VerdictRow | Correction | Batch
 
 
 class Ledger(Database):
@@ -259,8 +259,8 @@ class Ledger(Database):
             for row in rows:
                 if isinstance(row, Batch):
                     self.execute("INSERT OR IGNORE INTO batches (batch, command, model, at) VALUES (?, ?, ?, ?)", row)
-                elif isinstance(row, ForgottenLesson):
-                    self.delete("corrections", **row._asdict())
+                elif isinstance(row, Correction) and not row.label:
+                    self.delete("corrections", digest=row.digest, user=sql_text(row.user))
                 elif isinstance(row, Correction):
                     row = row._replace(user=sql_text(row.user), at=row.at or int(time.time()))
                     names, marks = ", ".join(row._fields), ", ".join("?" * len(row))
@@ -285,7 +285,8 @@ class Ledger(Database):
                     self.delete("verdicts", position=number)
             positions.append(position)
             size = ROW_BYTES + sum(map(len, (row.tokens, row.evidence, row.place, row.subject)))
-            verdicts.append((position, *row[:-2], row.doubt, row.doubtful, size))
+            stored = [getattr(row, name) for name in VERDICT_COLUMNS]
+            verdicts.append((position, *stored, row.doubt, row.doubtful, size))
             if row.tokens:
                 tokens.append((position, row.tokens))
             position += size
@@ -385,13 +386,13 @@ class Ledger(Database):
 
     def _verdicts(self, clauses: str, values: tuple[Any, ...]) -> list[VerdictRow]:
         """Return verdicts without their tokens; ``clauses`` follow the table in the statement."""
-        columns = ", ".join(f"v.{name}" for name in (*VerdictRow._fields[:-2], "position"))
-        checks: dict[str, ColumnCheck] = {name: str for name in (*VerdictRow._fields[:-2], "position")}
+        checks: dict[str, ColumnCheck] = dict.fromkeys((*VERDICT_COLUMNS, "position", *_TAUGHT), str)
         checks |= dict.fromkeys(("position", "at", "received", "log_odds", "threshold"), _is_number)
         checks["digest"] = is_digest
+        columns = ", ".join(_TAUGHT.get(name, f"v.{name}") for name in checks)
         with self.reading():
             rows = self.execute(f"SELECT {columns} FROM {_CORRECTED} {clauses}", values)  # noqa: S608 (no text of mail)
-            return [VerdictRow._make([*row[:-1], b"", row[-1]]) for row in checked_rows("verdicts", rows, **checks)]
+            return [VerdictRow(**dict(zip(checks, row))) for row in checked_rows("verdicts", rows, **checks)]
 
     def users(self, limit: int) -> list[str]:
         """Return the first names of users who have mail in the ledger."""

@@ -68,6 +68,8 @@ class VerdictRow(NamedTuple):
     - ``model``: the path of the model; ``batch``: an identifier that all messages of one run of a command share
     - ``tokens``: the result of `pack_tokens`; empty if they are too many, or if the verdict is read from the ledger
     - ``position``: the row of the ledger
+    - ``taught``: "spam" or "good" if a person corrected or confirmed the verdict; ``taught_by``: the source of this
+      `Correction`; both are empty in a new verdict
     """
 
     at: int
@@ -91,6 +93,18 @@ class VerdictRow(NamedTuple):
     batch: str = ""
     tokens: bytes = b""
     position: int = -1
+    taught: str = ""
+    taught_by: str = ""
+
+    @property
+    def label(self) -> str:
+        """What a person taught, or else the verdict: "spam", "good" or "unsure"."""
+        return self.taught or (self.verdict if self.verdict in ("spam", UNSURE) else "good")
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a page can undo the correction. Only mail programs undo the corrections of mail programs."""
+        return self.taught_by == "page"
 
     @property
     def distance(self) -> float:

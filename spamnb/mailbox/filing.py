@@ -14,7 +14,7 @@ from spamnb.errors import SpamnbError
 from spamnb.ledger.ledger import Batch, Correction, learn_correction
 from spamnb.ledger.verdicts import VerdictRow, make_verdict
 from spamnb.mail_result import class_of_label, classify_mail
-from spamnb.mailbox.record import MailboxRecord, MovedMessage
+from spamnb.mailbox.record import MailboxRecord
 from spamnb.model.classification import Classification
 from spamnb.model.trust import SWAP_TEST_MESSAGES, looks_swapped
 from spamnb.reader.message import digest
@@ -42,15 +42,6 @@ class SortResult(NamedTuple):
     def short_name(self) -> str:
         """The message's name without the name of the mailbox."""
         return self.message.name.rpartition("/")[2]
-
-
-class LearnResult(NamedTuple):
-    """A message that a person moved, its class, and whether it changed the model; or the error of learning it."""
-
-    moved: MovedMessage
-    label: str
-    is_changed: bool
-    error: SpamnbError | None = None
 
 
 @dataclass
@@ -172,19 +163,17 @@ class Filing:
             if result.message in moved
         ]
 
-    def learn(self) -> Iterator[LearnResult]:
-        """Learn the messages that a person moved since the last scan, and yield each."""
-        for moved in self.record.moved_messages():
-            label = class_of_label(self.classifier, "spam" if moved.is_spam else "ham")
-            with one_message(moved.message.name, self.record.on_error):
-                try:
-                    before = self.classifier.learned(moved.raw) or ""
-                    if is_changed := before != label:
-                        ledger, batch, key = self.record.ledger, self.batch, digest(moved.raw)
-                        correction = Correction(key, label, moved.is_spam, "move", before=before, batch=batch.batch)
-                        learn_correction(ledger, self.classifier, batch, correction, moved.raw)
-                except SpamnbError as error:  # mostly because the model is locked; the next scan finds the move again
-                    yield LearnResult(moved, label, False, error)
-                    continue
-                self.record.add_learned(moved)
-                yield LearnResult(moved, label, is_changed)
+    def learn(self) -> Iterator[tuple[MailboxMessage, bytes, Correction]]:
+        """Learn the messages that a person moved since the last scan, and yield each with its bytes and its lesson.
+
+        If the model had learned the message in this class before, the lesson changes nothing and is not written.
+        """
+        return self.record.learn_moves(self._learn)
+
+    def _learn(self, message: MailboxMessage, raw: bytes, is_spam: bool) -> tuple[MailboxMessage, bytes, Correction]:
+        label = class_of_label(self.classifier, "spam" if is_spam else "ham")
+        before = self.classifier.learned(raw) or ""
+        lesson = Correction(digest(raw), label, is_spam, "move", before=before, batch=self.batch.batch)
+        if before != label:
+            learn_correction(self.record.ledger, self.classifier, self.batch, lesson, raw)
+        return message, raw, lesson

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 from spamnb.errors import SpamnbError
 from spamnb.ledger.ledger import Batch, Ledger
@@ -23,7 +23,7 @@ from spamnb.mailbox.interface import FolderState, Mailbox, Move
 from spamnb.mailbox.sent import read_sent_mail
 from spamnb.people import SentMail
 from spamnb.shown_text import escape
-from spamnb.sources.entries import OnError, check_link
+from spamnb.sources.entries import OnError, attempt, check_link
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import SPAM, Folder, MailboxMessage
 from spamnb.store.database import sql_text
@@ -31,16 +31,8 @@ from spamnb.store.database import sql_text
 # Roles of folders on neither side, except the folder of spam itself.
 _ROLES_WITHOUT_SIDE = frozenset({"junk", "trash", "drafts", "templates", "sent", "outbox", "chats", "all"})
 _BATCH = 1000  # messages that are recorded in one transaction: an interrupted scan goes on after the last batch
+T = TypeVar("T")
 LOCK_SECONDS = 60.0  # to wait until another process unlocks the mailbox, because runs of a cron job may overlap
-
-
-class MovedMessage(NamedTuple):
-    """A message that a person moved into Junk (``is_spam``) or out of it."""
-
-    is_spam: bool
-    message: MailboxMessage
-    raw: bytes
-    identity: bytes
 
 
 class MailboxRecord:
@@ -248,11 +240,12 @@ class MailboxRecord:
     def inbox_state(self) -> FolderState | None:
         return self._states.get(self.mailbox.inbox.key)
 
-    def moved_messages(self) -> Iterator[MovedMessage]:
-        """Yield the messages that a person moved into or out of Junk since the last scan.
+    def learn_moves(self, learn: Callable[[MailboxMessage, bytes, bool], T]) -> Iterator[T]:
+        """Call ``learn`` for each message that a person moved into or out of Junk since the last scan.
 
-        The caller calls `add_learned` for each message that was learned. New messages are recorded on the side where
-        they are. A message on both sides, for example while a mail reader copies it, is left for the next scan.
+        Its arguments are the message, its bytes, and whether it is in Junk now. The results are yielded. If ``learn``
+        fails, the next scan finds the message again. New messages are recorded on the side where they are. A message on
+        both sides, for example while a mail reader copies it, is left for the next scan.
         """
         try:
             descriptor = os.open(self.mailbox.lock_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -283,12 +276,15 @@ class MailboxRecord:
                 self._scan(key, folder, partial(self._record_sent, key))
         if self._may_have_moves:
             self._may_have_moves = False
-            yield from self._find_moved(folders)
-
-    def add_learned(self, moved: MovedMessage) -> None:
-        """Record that the message was learned on its new side."""
-        with self.ledger.writing():
-            self._put_side(moved.identity, moved.is_spam)
+            for message, identity, is_junk in self._find_moved(folders):
+                ((_, raw),) = self.mailbox.read([message])
+                result = raw if isinstance(raw, OSError) else attempt(partial(learn, message, raw, is_junk))
+                if not isinstance(result, OSError):
+                    with self.ledger.writing():
+                        self._put_side(identity, is_junk)
+                    yield result
+                elif not isinstance(result, FileNotFoundError):
+                    self.on_error(message.name, result)
 
     def _scan(self, key: str, folder: Folder, record_batch: Callable[[list[MailboxMessage]], None]) -> None:
         """Record the messages that came into a folder since the last scan, in batches."""
@@ -343,8 +339,8 @@ class MailboxRecord:
         with self.ledger.writing():
             self._executemany("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?, ?)", rows)
 
-    def _find_moved(self, folders: dict[str, Folder]) -> Iterator[MovedMessage]:
-        """Yield the messages that are no longer on their recorded side."""
+    def _find_moved(self, folders: dict[str, Folder]) -> Iterator[tuple[MailboxMessage, bytes, bool]]:
+        """Yield the messages that are no longer on their recorded side, with identity and whether they are in Junk."""
         with self.ledger.reading():
             candidates = self._execute(
                 "SELECT DISTINCT identity, sides.is_junk FROM locations JOIN sides USING (mailbox, identity)"
@@ -363,11 +359,7 @@ class MailboxRecord:
             if self._has("moves", "identity = ?", identity) or (by_side[False] and by_side[True]):
                 self._may_have_moves = True
             elif copies := by_side[not was_junk]:
-                ((message, raw),) = self.mailbox.read(copies[-1:])
-                if isinstance(raw, bytes):
-                    yield MovedMessage(not was_junk, message, raw, identity)
-                elif not isinstance(raw, FileNotFoundError):
-                    self.on_error(message.name, raw)
+                yield copies[-1], identity, not was_junk
 
     def _has(self, table: str, condition: str, *values: bytes) -> bool:
         statement = f"SELECT 1 FROM {table} WHERE mailbox = ? AND {condition} LIMIT 1"  # noqa: S608 (constant text)

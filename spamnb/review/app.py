@@ -156,7 +156,7 @@ class Review:
         position = request.path_params["position"]
         with Ledger.open(self.ledger) as ledger, OpenMailboxes(ledger) as mailboxes:
             row = ledger.verdict(_to_position(position))
-            values = pages.message_values(ledger, row, mailboxes.read(row))
+            values = pages.message_values(row, mailboxes.read(row))
         values["list_query"] = pages.ListQuery.of(request.query_params)
         return self._render(request, "message.html", threshold=self._threshold(), **values)
 

@@ -16,9 +16,8 @@ from urllib.parse import urlencode
 from spamnb.api.words import words_of
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
-from spamnb.ledger.ledger import DAYS, ORDERS, SHOWN, Correction, Ledger
+from spamnb.ledger.ledger import DAYS, ORDERS, SHOWN, Ledger
 from spamnb.ledger.verdicts import VerdictRow
-from spamnb.model.decision import UNSURE
 from spamnb.model.top_words import InformativeWord
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
@@ -34,7 +33,6 @@ MAX_TYPED = 80  # characters of a word or a search
 MAX_USERS = 200  # names of users that a page offers; any other name can be typed
 MAX_PAGE = 9_999  # pages of a list; a full ledger has about 1,400
 TOP_WORDS = 30  # informative words that are shown, about one screen
-LABELS = {"spam": "spam", UNSURE: "unsure"}  # by verdict; any other verdict is "good"
 
 
 class ListQuery(NamedTuple):
@@ -73,25 +71,6 @@ class ListQuery(NamedTuple):
 DEFAULT = ListQuery()._asdict()
 
 
-class ListedMessage(NamedTuple):
-    """A message of a list, and its correction by a person, if there is one."""
-
-    verdict_row: VerdictRow
-    correction: Correction | None
-
-    @property
-    def label(self) -> str:
-        """Return the class of the correction, or else the verdict: "spam", "good" or "unsure"."""
-        if self.correction is not None:
-            return "spam" if self.correction.spam else "good"
-        return LABELS.get(self.verdict_row.verdict, "good")
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether the correction was made on a page. Only mail programs undo the corrections of mail programs."""
-        return self.correction is not None and self.correction.source == "page"
-
-
 def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
     """Return the values of a list of mail. ``batch`` identifies the corrections of the last request."""
     verdict_rows = ledger.list_verdicts(
@@ -99,7 +78,7 @@ def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
     )
     return {
         "list_query": query,
-        "rows": [ListedMessage(row, ledger.correction_of(row)) for row in verdict_rows[:PER_PAGE]],
+        "rows": verdict_rows[:PER_PAGE],
         "has_next_page": len(verdict_rows) > PER_PAGE,
         "users": ledger.users(MAX_USERS),
         "corrections": ledger.corrections(batch=batch) if batch else [],
@@ -107,7 +86,7 @@ def list_values(ledger: Ledger, query: ListQuery, batch: str) -> dict[str, Any]:
     }
 
 
-def message_values(ledger: Ledger, row: VerdictRow, raw: bytes | None) -> dict[str, Any]:
+def message_values(row: VerdictRow, raw: bytes | None) -> dict[str, Any]:
     """Return the values of the page of a message. ``raw`` is None if the mailbox no longer has the message."""
     from spamnb.reader.evidence import TRUNCATIONS
     from spamnb.reader.message import Message, parse
@@ -115,7 +94,7 @@ def message_values(ledger: Ledger, row: VerdictRow, raw: bytes | None) -> dict[s
     message = None if raw is None else attempt(partial(parse, raw))
     evidence = row.heaviest_tokens()
     values = {
-        "row": ListedMessage(row, ledger.correction_of(row)),
+        "row": row,
         "is_readable": isinstance(message, Message),
         "evidence": evidence,
         "max_weight": max((abs(weight) for _, weight in evidence), default=0) or 1,

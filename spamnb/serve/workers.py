@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import groupby
 
 from spamnb.filter import Classifier
-from spamnb.ledger.ledger import Correction, ForgottenLesson
+from spamnb.ledger.ledger import Correction
 from spamnb.ledger.verdicts import make_verdict
 from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import class_of_label, classify_mails
@@ -144,9 +144,7 @@ class Workers:
         if self._ledger is not None:
             owner = models.owner(user)
             for (request, raw, *_), is_changed in zip(tasks, changes):
-                if not request.label:
-                    self._ledger.put(ForgottenLesson(digest(raw), owner))
-                elif is_changed:
+                if is_changed or not request.label:
                     self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", owner))
         return changes
 

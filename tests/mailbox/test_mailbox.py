@@ -152,7 +152,7 @@ def test_a_lesson_that_is_missed_is_told_and_comes_again(person: Person, monkeyp
     with monkeypatch.context() as patched:
         patched.setattr(Classifier, "learn", full)
         result = person.watch()
-    assert (result.exit_code, result.output) == (1, "spamnb: the disk is full\n")
+    assert (result.exit_code, result.output) == (1, "Error: the disk is full\n")
     assert fields(person.watch()) == [["learned", "spam"]]
 
 
