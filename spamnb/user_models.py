@@ -14,6 +14,7 @@ from typing import Self
 
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
+from spamnb.shown_text import escape
 from spamnb.store.snapshot import create_empty
 from spamnb.store.store import Store
 
@@ -25,6 +26,9 @@ CACHE_KB = 1024  # pages of a model's file that SQLite keeps
 MAX_MODELS = 10_000  # files in the folder, because a client with the right to teach can name any user
 # The name is part of a file's name: it has no separator, no dot or dash at the beginning, and no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
+
+
+NO_FOLDER = "it is of a user's model; --models names the folder of these models"
 
 
 class NoSuchUser(SpamnbError):
@@ -65,18 +69,22 @@ class Models:
         return "" if self.folder is None else user
 
     def user_of(self, path: Path) -> str:
-        """Return the user whose model is the file at *path* of the folder; "" for any other file."""
-        is_users = self.folder is not None and path.parent == Path(os.path.abspath(self.folder))
-        return path.name.removesuffix(SUFFIX) if is_users else ""
+        """Return the user whose model is, or was, the file at *path*; "" for the shared model and for other models.
 
-    def find_with_lesson(self, user: str) -> Classifier | None:
-        """Return the model of a lesson of *user*; None if the user has no model yet.
-
-        Raise SpamnbError if the lesson is of a model in a folder that was not named.
+        Raise SpamnbError if a model outside of the folder adds to the shared model.
         """
-        if user and self.folder is None:
-            raise SpamnbError("the lesson is of a user's model; --models names the folder of these models")
-        return self.find_for_learning(user)
+        if self.folder is not None and path.parent == Path(os.path.abspath(self.folder)):
+            return path.name.removesuffix(SUFFIX)
+        if self._is_added_to_by(path):
+            raise SpamnbError(f"a lesson of {escape(str(path))}: {NO_FOLDER}")
+        return ""
+
+    def _is_added_to_by(self, path: Path) -> bool:
+        try:
+            with Store.open(path) as store:
+                return store.shared is not None and os.path.samefile(store.shared.file, self.path)
+        except SpamnbError:  # the model is lost, so another one may learn its lessons
+            return False
 
     def has_model(self, user: str) -> bool:
         """Return whether *user* has a model."""
@@ -90,12 +98,14 @@ class Models:
         return (self._open_user_model(user) if is_name(user) else None) or self._shared
 
     def find_for_learning(self, user: str) -> Classifier | None:
-        """Return the model that learns for *user*; None if the user has no model yet.
+        """Return the model that learns for *user*, an `owner`; None if the user has no model yet.
 
-        Without a folder or a user, return the shared model. Raise NoSuchUser if *user* cannot be the name of a file.
+        Raise SpamnbError without a folder, and NoSuchUser if *user* cannot be the name of a file.
         """
-        if self.folder is None or not user:
+        if not user:
             return self._shared
+        if self.folder is None:
+            raise SpamnbError(f"a lesson of {escape(user)}: {NO_FOLDER}")
         if not is_name(user):
             raise NoSuchUser("a user's name has only letters, digits and _.@+-, and begins with a letter, digit or _")
         return self._open_user_model(user)
@@ -103,7 +113,7 @@ class Models:
     def for_learning(self, user: str) -> Classifier:
         """Return the model that learns for *user*, and create it if there is none.
 
-        Raise NoSuchUser as `find_for_learning` does, and SpamnbError if the folder is full.
+        Raise an error as `find_for_learning` does, and SpamnbError if the folder is full.
         """
         model = self.find_for_learning(user)
         if model is None:

@@ -62,7 +62,7 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
         if corrections:
             open_models = stack.enter_context(Models(Path(batch.model), models, writable=True))
             for each in corrections:  # raises SpamnbError if --models is missing, before mail is moved
-                open_models.find_with_lesson(each.user)
+                open_models.find_for_learning(each.user)
             teacher = stack.enter_context(Teacher(open_models, ledger, batch))
         for row in ledger.find_all(batch=batch.batch):
             try:

@@ -128,7 +128,8 @@ class Workers:
     def _change(self, tasks: list[Task]) -> list[bool]:
         """Learn or forget messages of one user in one transaction. Return for each whether it changed the model."""
         assert self._learning_models is not None
-        models, user = self._learning_models, tasks[0].request.user
+        models = self._learning_models
+        user = models.owner(tasks[0].request.user)
         tasks = [task._replace(raw=_without_envelope(task.raw)) for task in tasks]
         model = models.find_for_learning(user)
         if model is None and any(task.request.label for task in tasks):
@@ -142,10 +143,9 @@ class Workers:
             for task in tasks:
                 task.log_fields["model"] = model.store.path
         if self._ledger is not None:
-            owner = models.owner(user)
             for (request, raw, *_), is_changed in zip(tasks, changes):
                 if is_changed or not request.label:
-                    self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", owner))
+                    self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", user))
         return changes
 
 

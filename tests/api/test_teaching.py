@@ -138,6 +138,18 @@ def test_a_lesson_that_learn_taught_a_users_model_is_learned_again_by_it(model, 
     assert learned_class(model, RAW) is None and output_of(*relearn).startswith("learned 0 of ")
 
 
+def test_a_lesson_that_learn_taught_a_users_model_is_not_learned_by_the_shared_one(model, tmp_path):
+    own, ledger = tmp_path / "users" / "ann.spamnb", tmp_path / "ledger"
+    own.parent.mkdir()
+    raws, learn = [message("spam", number) for number in (950, 951)], ("learn", "spam", "--yes", "--ledger", ledger)
+    output_of(*learn, "--shared", model, "-m", own, stdin=raws[0])
+    output_of(*learn, "-m", own, stdin=raws[1])
+    refused = run("relearn", "-m", model, "--ledger", ledger)
+    assert refused.exit_code == 1 and refused.stdout == "learned 0 of 2 corrections\n"
+    assert refused.stderr.count("\n") == 1 and f"{own}: it is of a user's model; --models names" in refused.stderr
+    assert [learned_class(model, raw) for raw in raws] == [None, None]
+
+
 @pytest.mark.parametrize("command", ["undo", "relearn"])
 def test_a_correction_of_the_shared_model_needs_no_folder_though_the_mail_is_for_a_user(model, tmp_path, command):
     write_ledger(tmp_path, model, RAW, user="ann")

@@ -160,6 +160,9 @@ class Stub:
     def has_model(self, user: str) -> bool:
         return False
 
+    def owner(self, user: str) -> str:
+        return ""
+
     def for_classifying(self, user: str) -> Stub:
         return self
 
