@@ -130,7 +130,7 @@ class Teacher:
         if raw is not None:
             return model.read(raw)
         if row is None:
-            date = time.strftime("%d %b %H:%M", time.localtime(correction.at))
+            date = time.strftime("%d %b", time.localtime(correction.at))
             raise SpamnbError(
                 f"the message that was taught as {correction.label} on {date} is no longer in the ledger;"
                 " name it to 'spamnb forget' or 'spamnb learn'"

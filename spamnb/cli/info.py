@@ -31,7 +31,7 @@ def info_command(model: Path, output_format: str) -> None:
     from spamnb.settings import origin as origin_of
     from spamnb.shown_text import escape_json, pluralize
     from spamnb.store.lessons import count_lessons, count_unkept_lessons, is_public, measure_lessons
-    from spamnb.store.snapshot import previous_model
+    from spamnb.store.snapshot import is_restorable, previous_model
     from spamnb.store.store import Store
 
     with Store.open(model) as store, store.reading():
@@ -62,7 +62,8 @@ def info_command(model: Path, output_format: str) -> None:
     elif shared:
         click.echo(f"  adds to: {escape(shared.path)}; a lesson counts as {pluralize(weight, 'message')} there")
     if (previous := previous_model(model)).exists():
-        click.echo(f"  replaced: {escape(str(previous))}, which 'spamnb undo' puts back")
+        use = "which 'spamnb undo' puts back" if is_restorable(model) else "a model of an older version of spamnb"
+        click.echo(f"  replaced: {escape(str(previous))}, {use}")
     for line in _format_origin(origin):
         click.echo(escape(line))
     for name in sorted({*n_messages, *n_shared}):

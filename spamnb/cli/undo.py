@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 @model_option
 @own_ledger_option
 @models_option
-def undo_command(model: Path, ledger: Path, models: Path | None) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Also name the messages that could not be moved back.")
+def undo_command(model: Path, ledger: Path, models: Path | None, verbose: bool) -> None:
     """Take back the last 'sort', 'learn', 'watch', 'relearn', click in 'review', or training that replaced the model.
 
     Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten.
@@ -39,23 +41,23 @@ def undo_command(model: Path, ledger: Path, models: Path | None) -> None:
             restore_previous(model)
             click.echo(f"{model}: has the model before the last training; 'spamnb undo' puts the newer one back")
         elif batch is not None:
-            _undo_batch(open_ledger, batch, models)
+            _undo_batch(open_ledger, batch, models, verbose)
         else:
             raise SpamnbError(f"{ledger}: no command to take back")
 
 
-def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
+def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool) -> None:
     """Move mail back, forget what was learned, and print both numbers. Exit with status 1 if something failed."""
     from spamnb.api.teaching import Teacher
     from spamnb.errors import SpamnbError, in_options
     from spamnb.ledger.verdicts import INBOX
     from spamnb.mailbox.places import OpenMailboxes
-    from spamnb.shown_text import escape, format_time, pluralize
+    from spamnb.shown_text import escape, format_time, pluralize, to_printable
     from spamnb.sources.imap_connection import Unreachable
     from spamnb.user_models import Models
 
     corrections = ledger.corrections(batch=batch.batch)
-    n_moved, n_forgotten, problems = 0, 0, list[str]()
+    n_moved, n_forgotten, unmoved, problems = 0, 0, defaultdict[str, list[str]](list), list[str]()
     with ExitStack() as stack:
         mailboxes = stack.enter_context(OpenMailboxes(ledger))
         teacher = None
@@ -70,15 +72,19 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None) -> None:
             except Unreachable:  # nothing else is tried, and 'undo' can be repeated
                 raise
             except SpamnbError as error:
-                problems.append(in_options(error))
+                unmoved[in_options(error)].append(f"{row.sender}: {row.subject}")
         if teacher is not None:
             teacher.undo(corrections)
-            n_forgotten, problems = teacher.n_changed, [*problems, *teacher.problems]
+            n_forgotten, problems = teacher.n_changed, teacher.problems
     ledger.delete("batches", batch=batch.batch)
+    for problem, names in unmoved.items():
+        tell(problem if len(names) == 1 else f"{problem} ({len(names):,} messages)")
+        for name in names if verbose else ():
+            click.echo(f"  {to_printable(name)}", err=True)
     for problem in problems:
         tell(problem)
     moved, forgotten = pluralize(n_moved, "message"), pluralize(n_forgotten, "message")
     when = f"{escape(batch.command)} of {format_time(batch.at)}"
     click.echo(f"{when} was taken back: {moved} moved to the inbox, {forgotten} forgotten")
-    if problems:
+    if unmoved or problems:
         raise SystemExit(1)

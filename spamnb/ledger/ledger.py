@@ -251,8 +251,9 @@ class Ledger(Database):
         """Write rows in one transaction, and return the positions of the verdicts.
 
         A verdict or a batch that the ledger has is not written again: a crash makes programs repeat a verdict. A
-        verdict on a message in a mailbox replaces those of earlier runs on this message there. A correction replaces
-        one of the same batch, message and user.
+        verdict on a message in a mailbox replaces those of earlier runs on this message in the same folder. A copy in
+        another folder keeps its verdict, by which 'undo' finds it. A correction replaces one of the same batch, message
+        and user.
         """
         with self.writing():
             positions = self._put_verdicts([row for row in rows if isinstance(row, VerdictRow)])
@@ -274,14 +275,15 @@ class Ledger(Database):
         # Copies of a message in one mailbox that one run classified differ by their position alone.
         same = "(digest, at, user, batch) = (?, ?, ?, ?) ORDER BY position != ?"
         find_same = f"SELECT position FROM verdicts WHERE {same}"  # noqa: S608
-        find_earlier = "SELECT position FROM verdicts WHERE (digest, user, mailbox) = (?, ?, ?) AND batch != ?"
+        same_folder = "(digest, user, mailbox, folder) = (?, ?, ?, ?)"
+        find_earlier = f"SELECT position FROM verdicts WHERE {same_folder} AND batch != ?"  # noqa: S608
         for row in verdict_rows:
             if same := self.execute(find_same, (row.digest, row.at, row.user, row.batch, row.position)).fetchone():
                 positions.append(same[0])
                 continue
             if row.mailbox:
-                earlier = self.execute(find_earlier, (row.digest, row.user, row.mailbox, row.batch)).fetchall()
-                for (number,) in earlier:
+                values = row.digest, row.user, row.mailbox, row.folder, row.batch
+                for (number,) in self.execute(find_earlier, values).fetchall():
                     self.delete("verdicts", position=number)
             positions.append(position)
             size = ROW_BYTES + sum(map(len, (row.tokens, row.evidence, row.place, row.subject)))

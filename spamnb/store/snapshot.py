@@ -205,9 +205,24 @@ def previous_model(path: str | Path) -> Path:
     return Path(f"{path}.previous")
 
 
+def is_restorable(path: Path) -> bool:
+    """Return whether the previous model has the present format."""
+    try:
+        Store.open(previous_model(path)).close()
+    except Outdated:
+        return False
+    return True
+
+
 def restore_previous(path: Path) -> None:
-    """Put the previous model in the place of the model at ``path``, which becomes the previous one."""
+    """Put the previous model in the place of the model at ``path``, which becomes the previous one.
+
+    Raise SpamnbError if the previous model has an older format.
+    """
     previous = previous_model(path)
+    if not is_restorable(path):
+        remedy = "it stays there for that version; remove it, and 'undo' takes back what was done before the training"
+        raise SpamnbError(f"{previous}: the model before the last training is of an older version of spamnb; {remedy}")
     replaced = _copy_beside(path)
     _replace(previous, path, lambda store: None)
     replaced.replace(previous)

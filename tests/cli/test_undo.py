@@ -1,6 +1,7 @@
 """undo: each call takes back the last thing that was done to a mailbox or a model, exactly."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from mail import export_lines, learned_class, mail, message, write_folders
 from person import MaildirPerson, key
 
 from spamnb.ledger.ledger import Ledger
+from spamnb.reader.message import read_field
 from spamnb.store.snapshot import previous_model
 
 
@@ -61,6 +63,47 @@ def test_a_training_that_replaced_a_model_is_taken_back_and_put_back(tmp_path: P
     output_of("learn", "spam", "-m", model, stdin=message("spam", 901))
     output_of("undo", "-m", model)
     assert export_lines(model) == new, "the lesson is newer than the training"
+
+
+def test_a_model_of_an_older_format_is_not_put_back_and_stays(tmp_path: Path):
+    model, folder = tmp_path / "model.spamnb", write_folders(tmp_path / "mail", mail(60))
+    previous = previous_model(model)
+    for options in ((), ("--force",)):
+        output_of("train", *options, "-m", model, folder)
+    with sqlite3.connect(previous) as file:
+        file.execute("PRAGMA user_version = 13")
+    before = export_lines(model)
+    refused = run("undo", "-m", model)
+    assert refused.exit_code == 1 and refused.stderr.count("\n") == 1
+    assert f"{previous}: " in refused.stderr and "remove it, and 'undo' takes back" in refused.stderr
+    assert export_lines(model) == before and previous.exists()
+    assert f"{previous}, a model of an older version" in output_of("info", "-m", model)
+    previous.unlink()
+    assert run("undo", "-m", model).stderr.endswith("no command to take back\n")
+
+
+def test_messages_that_are_gone_are_counted_in_one_line_and_named_if_asked(person: MaildirPerson):
+    person.arrive(range(500, 503))
+    person.sort()
+    for number in range(500, 503):
+        person.remove(key("spam", number), "Junk")
+    result = run("undo", "-v", "-m", person.model)
+    first, *names = result.stderr.splitlines()
+    assert result.exit_code == 1 and first.endswith("so it was not moved (3 messages)")
+    subjects = [read_field(message("spam", number), "subject") for number in range(500, 503)]
+    assert len(names) == 3 and all(any(line.endswith(subject) for line in names) for subject in subjects)
+
+
+def test_a_copy_that_arrives_later_does_not_hide_the_first_from_undo(person: MaildirPerson):
+    raw = message("spam", 500)
+    for _ in range(2):
+        person.deliver(raw)
+        assert "1 to Junk" in person.sort("--all").stderr
+    with Ledger.open(os.environ["SPAMNB_LEDGER"]) as ledger:
+        assert [row.role for row in ledger.list_verdicts()] == ["junk", "junk"]
+    for number in (1, 2):
+        assert "1 message moved to the inbox" in output_of("undo", "-m", person.model)
+        assert len(person.paths("INBOX")) == number
 
 
 def test_a_kill_of_undo_loses_and_doubles_no_message(person: MaildirPerson, sure_model: Path):
