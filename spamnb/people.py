@@ -206,7 +206,8 @@ def _add_recipients(sent: Sequence[SentMail]) -> int:
 
 def recipients_path() -> Path:
     """Return the path of the file of recipients, an address a line, the oldest first."""
-    return configuration_path().with_suffix(".recipients.txt")
+    path = configuration_path()
+    return path.with_name(f"{path.name}.recipients.txt")
 
 
 def load_people(user: str = "") -> People:

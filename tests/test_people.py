@@ -311,6 +311,17 @@ def test_those_to_whom_mail_was_sent_are_known_and_the_configuration_stays(file:
     assert recipients_path().read_text() == "carl@c.example\n" and file.read_text() == by_hand
 
 
+def test_two_configuration_files_of_one_stem_have_two_lists_of_recipients(file: Path, monkeypatch):
+    paths = [file.with_name(name) for name in ("home.toml", "home.conf")]
+    for number, path in enumerate(paths):
+        path.touch(0o600)
+        monkeypatch.setenv("SPAMNB_CONFIG", str(path))
+        add_recipients([SentMail("me@a.example", (f"n{number}@b.example",))])
+    for path, known in zip(paths, ([KNOWN, ""], ["", KNOWN])):
+        monkeypatch.setenv("SPAMNB_CONFIG", str(path))
+        assert [load_people().classify_sender(b"From: n%d@b.example\n\n" % n) for n in range(2)] == known
+
+
 def test_a_list_of_recipients_in_the_configuration_is_not_lost_without_a_word(file: Path):
     file.write_text('[people]\nwrote_to = ["bob@b.example"]\n')
     file.chmod(0o600)

@@ -56,21 +56,21 @@ class Commands(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _print_errors(), show_warnings(), _interrupt_on_ctrl_c(ctx.obj):
+        from spamnb.cli.options import tell
+
+        with _print_errors(), show_warnings(tell), _interrupt_on_ctrl_c(ctx.obj):
             return super().invoke(ctx)
 
 
 @contextmanager
-def show_warnings(show_line: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Call ``show_line`` with each ``SpamnbWarning`` of the context. Without it, the warning is printed as one line."""
+def show_warnings(tell: Callable[[str], None]) -> Iterator[None]:
+    """Call ``tell`` with the line of each ``SpamnbWarning`` of the context."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
     ) -> None:
         if issubclass(category, SpamnbWarning):
-            from spamnb.cli.options import tell
-
-            (show_line or tell)(str(message))
+            tell(str(message))
         else:
             show_others(message, category, filename, lineno, file, line)
 

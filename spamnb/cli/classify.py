@@ -14,6 +14,7 @@ import click
 from spamnb.cli.options import (
     SOURCE,
     ErrorCounter,
+    WholeNumber,
     begin_with_starter,
     find_messages,
     format_option,
@@ -45,7 +46,7 @@ EX_TEMPFAIL = 75  # the exit status after which mail software tries again later 
 @click.option(
     "--explain",
     "n_tokens",
-    type=click.IntRange(min=0),
+    type=WholeNumber(min=0),
     default=0,
     metavar="N",
     help="Also print the N tokens with the largest weights. Not with --format csv.",

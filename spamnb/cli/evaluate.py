@@ -11,6 +11,7 @@ from spamnb.cli.options import (
     SOURCE,
     FilePath,
     NewFile,
+    WholeNumber,
     dask_option,
     format_command_line,
     format_option,
@@ -26,7 +27,7 @@ from spamnb.cli.options import (
 @source_options
 @click.option(
     "--folds",
-    type=click.IntRange(min=2),
+    type=WholeNumber(min=2),
     metavar="K",
     help="K-fold cross-validation. This is the default, with 10 folds.",
 )
@@ -49,7 +50,7 @@ from spamnb.cli.options import (
 @click.option("--report", type=NewFile(), metavar="FILE.html", help="Write figures and charts to this HTML file.")
 @click.option(
     "--doubtful",
-    type=click.IntRange(min=0),
+    type=WholeNumber(min=0),
     metavar="N",
     default=0,
     help="List up to N messages whose labels look wrong, the least likely label first, with the evidence.",

@@ -6,13 +6,22 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import SOURCE, ErrorCounter, find_messages, format_option, model_option, no_message_error, tell
+from spamnb.cli.options import (
+    SOURCE,
+    ErrorCounter,
+    WholeNumber,
+    find_messages,
+    format_option,
+    model_option,
+    no_message_error,
+    tell,
+)
 
 
 @click.command("explain", short_help="Show the tokens that decided one message.")
 @click.argument("source", required=False, type=SOURCE)
 @model_option
-@click.option("--top", type=click.IntRange(min=1), metavar="N", default=20, show_default=True, help="Number of tokens.")
+@click.option("--top", type=WholeNumber(min=1), metavar="N", default=20, show_default=True, help="Number of tokens.")
 @click.option(
     "-v",
     "--verbose",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -70,16 +69,19 @@ class Stop:
 
     @contextmanager
     def set_by(self, *numbers: int) -> Iterator[None]:
-        """Let each of these signals set the flag. The second time it does what it did before. Others stay ignored."""
-        handlers = {number: signal.getsignal(number) for number in numbers}
+        """Let each of these signals set the flag. The second time it does what it did before.
+
+        A signal that is ignored, or whose handler is not Python's, keeps its handler.
+        """
+        present = {number: signal.getsignal(number) for number in numbers}
+        handlers = {number: handler for number, handler in present.items() if handler not in (signal.SIG_IGN, None)}
 
         def set_flag(number: int, frame: object) -> None:
             signal.signal(number, handlers[number])
             self()
 
-        for number, handler in handlers.items():
-            if handler != signal.SIG_IGN:
-                signal.signal(number, set_flag)
+        for number in handlers:
+            signal.signal(number, set_flag)
         try:
             yield
         finally:
@@ -196,8 +198,11 @@ def for_each(targets: list[Target], unreadable: ErrorCounter, work: Callable[[Ta
         raise SystemExit(1)
 
 
-def retry(work: Callable[[], None]) -> None:
-    """Call ``work``, and again after each of PAUSES if the connection is lost or a folder was renumbered."""
+def retry(work: Callable[[], None], stop: Stop) -> None:
+    """Call ``work``, and again after each of PAUSES if the connection is lost or a folder was renumbered.
+
+    Raise KeyboardInterrupt in a pause if ``stop`` is set.
+    """
     from spamnb.sources import imap_reading
     from spamnb.sources.imap_connection import NeverReached, Unreachable
 
@@ -208,5 +213,6 @@ def retry(work: Callable[[], None]) -> None:
             raise
         except (Unreachable, imap_reading.Renumbered) as error:
             tell(f"{error}; retrying in {pause:g} s")
-            time.sleep(pause)
+            if stop.wait(pause):
+                raise KeyboardInterrupt from None
     return work()

@@ -68,6 +68,17 @@ class NewFile(FilePath):
         return new_file(super().convert(value, param, ctx), over_model=False)
 
 
+class WholeNumber(click.IntRange):
+    """A whole number in a range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            bounds = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
+            self.fail(f"{value!r}; write a whole number {bounds}", param, ctx)
+
+
 def _make_folder(context: click.Context, param: click.Parameter, model: Path) -> Path:
     """Make the folder of the default model. The folder of any other model must exist. Return the path of the model."""
     from spamnb.api.arguments import new_file
@@ -154,7 +165,7 @@ own_ledger_option = click.option(
 )
 
 workers_option = click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Number of threads.  [default: one per core]"
+    "--workers", type=WholeNumber(min=1), metavar="N", help="Number of threads.  [default: one per core]"
 )
 
 

@@ -9,7 +9,7 @@ from threading import Thread
 
 import click
 
-from spamnb.cli.options import model_option, models_option, own_ledger_option, tell
+from spamnb.cli.options import WholeNumber, model_option, models_option, own_ledger_option, tell
 
 
 @click.command("review", short_help="Show verdicts in a browser, and correct them.")
@@ -17,7 +17,7 @@ from spamnb.cli.options import model_option, models_option, own_ledger_option, t
 @own_ledger_option
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=WholeNumber(0, 65535),
     metavar="PORT",
     default=8765,
     show_default=True,

@@ -11,6 +11,7 @@ import click
 
 from spamnb.cli import show_warnings
 from spamnb.cli.options import (
+    WholeNumber,
     begin_with_starter,
     is_on_command_line,
     ledger_option,
@@ -20,7 +21,7 @@ from spamnb.cli.options import (
     workers_option,
 )
 
-PORT = click.IntRange(0, 65535)
+PORT = WholeNumber(0, 65535)
 
 
 def parse_octal(_context: click.Context, _parameter: click.Parameter, text: str) -> int:
@@ -42,7 +43,7 @@ def parse_octal(_context: click.Context, _parameter: click.Parameter, text: str)
 @click.option("--allow-tell", is_flag=True, help="Let clients change the model (spamc -L, rspamc learn_spam).")
 @models_option
 @click.option(
-    "--max-size", type=click.IntRange(min=1), metavar="BYTES", default=8 << 20, help="Size of the largest message."
+    "--max-size", type=WholeNumber(min=1), metavar="BYTES", default=8 << 20, help="Size of the largest message."
 )
 @click.option("--metrics-port", type=PORT, metavar="PORT", help="Answer GET /metrics on this port of 127.0.0.1.")
 @model_option

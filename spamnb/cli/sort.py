@@ -114,7 +114,7 @@ def _sort(target: Target, filing: Filing, unreadable: ErrorCounter, everything: 
 
     is_complete, stop = False, Stop()
     try:
-        retry(sort)
+        retry(sort, stop)
         is_complete = True
     finally:  # after Ctrl-C, too
         stop.close()

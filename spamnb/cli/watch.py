@@ -24,6 +24,7 @@ from spamnb.cli.mailboxes import (
 )
 from spamnb.cli.options import (
     ErrorCounter,
+    WholeNumber,
     begin_with_starter,
     model_option,
     own_ledger_option,
@@ -55,7 +56,7 @@ _LOCK_SECONDS = 5.0  # seconds to wait for another process that sorts the same m
 )
 @click.option(
     "--interval",
-    type=click.IntRange(1, 86_400),
+    type=WholeNumber(1, 86_400),
     metavar="SECONDS",
     help="Time between two scans.  [default: 5 for a Maildir, 60 for an account whose server announces no mail]",
 )
@@ -97,7 +98,7 @@ def watch_command(
 
         def scan(target: Target) -> None:
             with open_filing("watch", target, unreadable, ledger, writable=True) as filing:
-                retry(Watcher(target, filing, stop, is_quiet=True).scan)
+                retry(Watcher(target, filing, stop, is_quiet=True).scan, stop)
 
         return for_each(targets, unreadable, scan)
     errors: list[Exception] = []

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import format_option, model_option, tell
+from spamnb.cli.options import WholeNumber, format_option, model_option, tell
 
 
 @click.command("words", short_help="Show the most frequent and the most informative words.")
 @click.argument("words", nargs=-1, metavar="[WORD...]")
 @model_option
 @click.option(
-    "--top", type=click.IntRange(min=1), metavar="N", default=15, show_default=True, help="Number of words per list."
+    "--top", type=WholeNumber(min=1), metavar="N", default=15, show_default=True, help="Number of words per list."
 )
 @click.option(
     "--all",
