@@ -1,11 +1,11 @@
 """Measure seconds and memory of spamnb, bogofilter and a scikit-learn pipeline on the same files, as whole processes.
 
-    python scripts/benchmark.py CORPORA [--sizes 1000,28098] [--runs 7]            mail
-    python scripts/benchmark.py CORPORA --of posts                                 newsgroup posts instead
-    python scripts/benchmark.py CORPORA --latency                                  one message, one process
+    SPAMNB_CORPORA=… python scripts/benchmark.py [--sizes 1000,28098] [--runs 7]   mail
+    SPAMNB_CORPORA=… python scripts/benchmark.py --of posts                        newsgroup posts instead
+    SPAMNB_CORPORA=… python scripts/benchmark.py --latency                         one message, one process
 
-The folder CORPORA contains ``spamassassin``, ``modern`` and ``20news-bydate`` (corpora/README.md); benchmark_corpora.py
-describes the two collections. Programs take turns, A B C A B C …, because the speed of a machine drifts. Ratios are
+The corpora are ``spamassassin``, ``modern`` and ``20news-bydate`` (corpora/README.md); benchmark_corpora.py describes
+the two collections. Programs take turns, A B C A B C …, because the speed of a machine drifts. Ratios are
 computed in each turn, and figures are medians of all turns. Files are in the page cache. Peak memory is that of the
 largest process, and at least the 35 MB of this script.
 """
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark_corpora import CORPORA, build
+from mail_corpora import corpora_folder
 
 PYTHON = [sys.executable]
 SPAMNB = [*PYTHON, "-m", "spamnb"]
@@ -45,13 +46,13 @@ def tasks(folder: Path, work: Path) -> dict[str, dict[str, list[str]]]:
         learn = f"rm -rf {lexicon} && mkdir {lexicon} && {bogofilter} -C -d {lexicon} -s -b < {spam}"
         commands["train"]["bogofilter"] = ["sh", "-c", f"{learn} && {bogofilter} -C -d {lexicon} -n -b < {ham}"]
         commands["classify"]["bogofilter"] = ["sh", "-c", f"cat {ham} {spam} | {bogofilter} -C -d {lexicon} -TT -b"]
-    pipeline = [*PYTHON, __file__, str(folder), "--scikit-learn"]
-    commands["train"]["scikit-learn"] = [*pipeline, "train", f"{work}/pipeline"]
-    commands["classify"]["scikit-learn"] = [*pipeline, "classify", f"{work}/pipeline"]
+    pipeline = [*PYTHON, __file__, "--scikit-learn"]
+    commands["train"]["scikit-learn"] = [*pipeline, "train", f"{folder}", f"{work}/pipeline"]
+    commands["classify"]["scikit-learn"] = [*pipeline, "classify", f"{folder}", f"{work}/pipeline"]
     return commands
 
 
-def scikit_learn(folder: Path, task: str, model: str) -> None:
+def scikit_learn(task: str, folder: str, model: str) -> None:
     """Train or use a pipeline of the standard library's parser, a CountVectorizer and a MultinomialNB."""
     import email
     import re
@@ -72,7 +73,7 @@ def scikit_learn(folder: Path, task: str, model: str) -> None:
                 parts.append(tag.sub(" ", body) if part.get_content_subtype() == "html" else body)
         return "\n".join(parts)
 
-    of_label = {label: (folder / f"{label}.list").read_text().splitlines() for label in ("ham", "spam")}
+    of_label = {label: Path(folder, f"{label}.list").read_text().splitlines() for label in ("ham", "spam")}
     paths = [path for label in of_label for path in of_label[label]]
     if task == "train":
         y = [label for label in of_label for _ in of_label[label]]
@@ -162,21 +163,21 @@ def format_result(result: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("corpora", type=Path)
     parser.add_argument("--of", choices=sorted(CORPORA), default="mail")
     parser.add_argument("--sizes", default="1000,28098")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--latency", action="store_true")
-    parser.add_argument("--scikit-learn", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--scikit-learn", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.scikit_learn:
-        scikit_learn(arguments.corpora, *arguments.scikit_learn)
+        scikit_learn(*arguments.scikit_learn)
         return
+    corpora = corpora_folder("spamassassin")
     if arguments.latency:
-        for name, figures in latency(arguments.corpora, arguments.of, arguments.runs).items():
+        for name, figures in latency(corpora, arguments.of, arguments.runs).items():
             print(f"{name:<28} {1000 * figures['seconds']:7.1f} ms  {figures['MB']:5.0f} MB  × {figures['times']:.2f}")
         return
-    for result in sizes(arguments.corpora, arguments.of, map(int, arguments.sizes.split(",")), arguments.runs):
+    for result in sizes(corpora, arguments.of, map(int, arguments.sizes.split(",")), arguments.runs):
         print(format_result(result), flush=True)
 
 

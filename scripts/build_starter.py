@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from mail_corpora import complain, sources, with_corpora
+from mail_corpora import complain, corpora_folder, sources
 
 from spamnb.engines.counting import count_parallel
 from spamnb.model.class_counts import DOCUMENTS
@@ -109,8 +109,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=FILE, help="the export  [default: in spamnb/store/]")
     parser.add_argument("--collections", nargs="+", default=DEFAULT, help=f"[default: {' '.join(DEFAULT)}]")
     parser.add_argument("--rarest", type=int, default=0, metavar="N", help="show the N rarest tokens")
-    arguments = with_corpora(parser, "spamassassin")
-    with make_starter(find_collections(arguments.collections, arguments.corpora), ":memory:") as store:
+    arguments = parser.parse_args()
+    with make_starter(find_collections(arguments.collections, corpora_folder("spamassassin")), ":memory:") as store:
         sums, text = read_sums(store), "".join(f"{line}\n" for line in export(store))
     arguments.output.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
     cells, tokens = sums.block.cells, list(sums.block.tokens)

@@ -30,6 +30,7 @@ import numpy as np
 from mail_corpora import CORPORA, complain, corpora_folder, sources
 from peer import Mail, Peer, Run
 from peers import PEERS
+from table import print_head, print_row
 
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.intervals import error_rates, roc_estimates
@@ -175,8 +176,7 @@ def compare_unlearned(
 ) -> list[UnlearnedRow]:
     """Print and return the errors of filters on kinds of good mail that they have not learned."""
     table: list[UnlearnedRow] = []
-    print_row(["", *(field.replace("_", " ") for field in UnlearnedRow._fields[1:])])
-    print_row(["---"] * len(UnlearnedRow._fields))
+    print_head("", *(field.replace("_", " ") for field in UnlearnedRow._fields[1:]))
     for kind in kinds:
         learned, tested = leave_kind_out(corpus, kind, limit)
         good = sum(message.label == "ham" for message in tested)
@@ -187,7 +187,7 @@ def compare_unlearned(
                 through = sum(not called and message.label == "spam" for message, called in zip(tested, calls))
                 counts = good, len(tested) - good, lost, through, 9 * lost + through
                 table.append(UnlearnedRow(f"{peer.name}, {decision}", kind, *counts))
-                print_row([*map(str, table[-1])])
+                print_row(*table[-1])
     return table
 
 
@@ -244,10 +244,6 @@ def format_row(row: Row) -> list[str]:
     ]
 
 
-def print_row(cells: Sequence[str]) -> None:
-    print("|".join(["", *cells, ""]), flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
@@ -289,14 +285,13 @@ def main() -> None:
             kinds = [arguments.kind] if arguments.kind else list(KINDS)
             table += compare_unlearned(corpus, filters, kinds, arguments.limit, Path(work))
         else:
-            print_row(["", *COLUMNS])
-            print_row(["---"] * (len(COLUMNS) + 1))
+            print_head("", *COLUMNS)
             for number, kind in enumerate(filters):
                 folder = Path(work) / str(number)
                 folder.mkdir()
                 for row in rows(kind.name, *PROTOCOLS[arguments.protocol](kind, corpus, folder)):
                     table.append(row)
-                    print_row(format_row(row))
+                    print_row(*format_row(row))
     if arguments.json:
         figures = [row._asdict() if isinstance(row, UnlearnedRow) else asdict(row) for row in table]
         arguments.json.write_text(json.dumps(figures, indent=1, allow_nan=True) + "\n")

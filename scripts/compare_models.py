@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 from mail_corpora import complain, corpora_folder, sources
+from table import print_head, print_row
 
 from spamnb import MailVectorizer, MultinomialNB, SpamClassifier
 from spamnb.evaluation.metrics import expected_calibration_error, log_loss, reliability_table
@@ -178,17 +179,17 @@ def main() -> None:
         print(json.dumps(run(*arguments.run)))
         return
     for corpus in arguments.corpus or CORPORA:
-        print(f"| {corpus} | accuracy % | log loss | ECE % | fit s | predict s | MB |\n|---|---|---|---|---|---|---|")
+        print_head(corpus, "accuracy %", "log loss", "ECE %", "fit s", "predict s", "MB")
         for name in arguments.model or MODELS:
             command = [sys.executable, str(Path(__file__)), "--run", corpus, name]
             child = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ONE_THREAD})
             if child.returncode:
-                print(f"| {name} | failed: {child.stderr.strip().splitlines()[-1]} |", flush=True)
+                print_row(name, f"failed: {child.stderr.strip().splitlines()[-1]}")
                 continue
             figures = json.loads(child.stdout.splitlines()[-1])
             digits = {"accuracy": 2, "log loss": 3, "ECE": 1, "fit": 2, "predict": 2, "memory": 0}
             cells = ["–" if figures[key] is None else f"{figures[key]:.{n}f}" for key, n in digits.items()]
-            print(f"| {MODELS[name][0]} | {' | '.join(cells)} |", flush=True)
+            print_row(MODELS[name][0], *cells)
 
 
 if __name__ == "__main__":

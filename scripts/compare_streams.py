@@ -23,6 +23,7 @@ import numpy as np
 from compare_filters import as_files, md5, read_corpus
 from peer import Mail, Run
 from peers import PEERS
+from table import print_head, print_row
 
 from spamnb.evaluation.metrics import one_minus_roca
 from spamnb.evaluation.online import sort_by_date
@@ -87,15 +88,14 @@ def compare(name: str, stream: str, draws: int, filters: list[str], limit: int |
         entries = sort_by_date(entries, lambda name, error: None)
     else:
         entries.sort(key=(lambda entry: Path(entry.path).name) if name.startswith("enron") else md5)
-    print("|filter|messages|1-ROCA%|hm%|ham called spam|sm%|spam let through|")
-    print("|---|---|---|---|---|---|---|", flush=True)
+    print_head("filter", "messages", "1-ROCA%", "hm%", "ham called spam", "sm%", "spam let through")
     for kind in [peer for peer in PEERS if peer.name in filters]:
         table: dict[tuple[str, str], list[tuple[float, int, int, int, int]]] = {}
         for draw in range(draws if stream.startswith("rare") else 1):
             with tempfile.TemporaryDirectory(prefix="streams-") as work:
                 peer = kind(Path(work) / "peer")
                 if problem := peer.describe_missing():
-                    print(f"|{kind.name}: {problem}|", flush=True)
+                    print(f"{kind.name}: {problem}", flush=True)
                     break
                 stream_entries, start = make_stream(entries, stream, draw)
                 (Path(work) / "mail").mkdir()
@@ -109,7 +109,7 @@ def compare(name: str, stream: str, draws: int, filters: list[str], limit: int |
             lost, ham, missed, spam = (sum(row[n] for row in rows) for n in range(1, 5))
             shares = [format_percent(100 * a / b) if b else "–" for a, b in ((lost, ham), (missed, spam))]
             cells = format_percent(area), shares[0], f"{lost} of {ham}", shares[1], f"{missed} of {spam}"
-            print("|".join(["", f"{kind.name}, {decision}", part, *cells, ""]), flush=True)
+            print_row(f"{kind.name}, {decision}", part, *cells)
 
 
 def main() -> None:

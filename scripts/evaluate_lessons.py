@@ -27,9 +27,10 @@ from typing import NamedTuple
 
 import numpy as np
 from compare_filters import md5, read_corpus
-from mail_corpora import complain, with_corpora
+from mail_corpora import complain
 from peer import Mail
 from peers import Bogofilter
+from table import print_head, print_row
 
 from spamnb.engines.counting import count_parallel
 from spamnb.evaluation.metrics import one_minus_roca
@@ -98,15 +99,6 @@ def draw(mail: Sequence[Entry], seed: int) -> tuple[list[Entry], list[Entry]]:
     return [each for each in order if each.label == "ham"], [each for each in order if each.label == "spam"]
 
 
-def show(*cells: object) -> None:
-    print("|" + "|".join(str(cell) for cell in cells) + "|", flush=True)
-
-
-def show_head(*heads: str) -> None:
-    show(*heads)
-    show(*["---"] * len(heads))
-
-
 def format_figures(figures: Sequence[Figures]) -> list[str]:
     means = Figures(*np.mean(figures, axis=0).tolist())
     return [
@@ -120,7 +112,7 @@ HEADS = "spam caught (unsure) %", "good lost (unsure) %", "1-ROCA%"
 
 
 def wrong_lessons(mail: list[Entry], arguments: argparse.Namespace) -> None:
-    show_head("trained", "wrong lessons", "filter", *HEADS)
+    print_head("trained", "wrong lessons", "filter", *HEADS)
     peer = Bogofilter.name if Bogofilter(Path(tempfile.mkdtemp(prefix="look-"))).describe_missing() is None else ""
     for size in arguments.sizes:
         for wrong in ("spam", "ham"):
@@ -146,7 +138,7 @@ def wrong_lessons(mail: list[Entry], arguments: argparse.Namespace) -> None:
                             figures.setdefault((n, "bogofilter .5"), []).append(by_half)
                             figures.setdefault((n, "bogofilter, its own"), []).append(by_own)
             for (n, name), of_draws in figures.items():
-                show(f"{size} + {size}", f"{n} {wrong} as {OTHER[wrong]}", name, *format_figures(of_draws))
+                print_row(f"{size} + {size}", f"{n} {wrong} as {OTHER[wrong]}", name, *format_figures(of_draws))
 
 
 def find_lists(mail: Sequence[Entry], least: int) -> list[list[Entry]]:
@@ -160,7 +152,7 @@ def find_lists(mail: Sequence[Entry], least: int) -> list[list[Entry]]:
 
 
 def list_lessons(mail: list[Entry], arguments: argparse.Namespace) -> None:
-    show_head("mail of the list taught", "its other mail called spam %", *HEADS)
+    print_head("mail of the list taught", "its other mail called spam %", *HEADS)
     lists = find_lists(sorted(mail, key=md5), max(LIST) + 30)[: arguments.draws]
     rows: dict[str, list[tuple[float, Figures]]] = {}
     for of_list in lists:
@@ -176,7 +168,9 @@ def list_lessons(mail: list[Entry], arguments: argparse.Namespace) -> None:
                     row = f"{n} as {label}" + (", moved" if label == "ham" and n else "")
                     rows.setdefault(row, []).append((evaluate(classifier, rest).lost, evaluate(classifier, tested)))
     for row, figures in rows.items():
-        show(row, f"{np.mean([share for share, _ in figures]):.1f}", *format_figures([each for _, each in figures]))
+        print_row(
+            row, f"{np.mean([share for share, _ in figures]):.1f}", *format_figures([each for _, each in figures])
+        )
 
 
 def count_errors(is_spam: np.ndarray, scores: np.ndarray, verdicts: np.ndarray) -> tuple[int, int, float]:
@@ -186,7 +180,7 @@ def count_errors(is_spam: np.ndarray, scores: np.ndarray, verdicts: np.ndarray) 
 
 
 def streams(mail: list[Entry], arguments: argparse.Namespace) -> None:
-    show_head("wrong lessons", "lost", "let through", f"{COST} · lost + through", "unsure", "1-ROCA%")
+    print_head("wrong lessons", "lost", "let through", f"{COST} · lost + through", "unsure", "1-ROCA%")
     is_dated = arguments.corpus == "spamassassin"
     ordered = sort_by_date(mail, complain) if is_dated else sorted(mail, key=md5)
     ordered = ordered[:: max(1, len(ordered) // arguments.stream)][: arguments.stream]
@@ -201,12 +195,12 @@ def streams(mail: list[Entry], arguments: argparse.Namespace) -> None:
                 classifier.learn(label, message, classification=result)
         is_spam, scores, verdicts = (np.array(column) for column in zip(*rows))
         lost, through, area = count_errors(is_spam, scores, verdicts)
-        show(f"{100 * share:.0f} %", lost, through, COST * lost + through, int((verdicts == "unsure").sum()),
+        print_row(f"{100 * share:.0f} %", lost, through, COST * lost + through, int((verdicts == "unsure").sum()),
              f"{area:.4f}")  # fmt: skip
 
 
 def orders(mail: list[Entry], arguments: argparse.Namespace) -> None:
-    show_head("order", "calls", "lost", "let through", f"{COST} · lost + through", "1-ROCA%")
+    print_head("order", "calls", "lost", "let through", f"{COST} · lost + through", "1-ROCA%")
     table: dict[tuple[str, str], list[tuple[int, int, float]]] = {}
     for seed in range(arguments.draws):
         ham, spam = draw(mail, seed)
@@ -227,11 +221,11 @@ def orders(mail: list[Entry], arguments: argparse.Namespace) -> None:
                 table.setdefault((name, calls), []).append(count_errors(is_spam, scores, verdicts))
     for (name, calls), rows in table.items():
         lost, through, area = np.mean(rows, axis=0).tolist()
-        show(name, calls, f"{lost:.1f}", f"{through:.1f}", f"{COST * lost + through:.0f}", f"{area:.4f}")
+        print_row(name, calls, f"{lost:.1f}", f"{through:.1f}", f"{COST * lost + through:.0f}", f"{area:.4f}")
 
 
 def cost(mail: list[Entry], arguments: argparse.Namespace) -> None:
-    show_head("lessons", "commands", "seconds", "rows changed a lesson")
+    print_head("lessons", "commands", "seconds", "rows changed a lesson")
     ham, spam = draw(mail, 0)
     taught = [each for pair in zip(ham[400:1400], spam[400:1400]) for each in pair]
     for name, size in (("one", len(taught)), ("one a message", 1)):
@@ -248,7 +242,7 @@ def cost(mail: list[Entry], arguments: argparse.Namespace) -> None:
                     classifier.learn_all([str(each.label) for each in lessons[part]], raws[part])
                 seconds = time.process_time() - started
                 rows = store.execute("SELECT total_changes()").fetchone()[0] - changes
-        show(len(lessons), name, f"{seconds:.2f}", f"{rows / len(lessons):.0f}")
+        print_row(len(lessons), name, f"{seconds:.2f}", f"{rows / len(lessons):.0f}")
 
 
 PARTS = {"wrong": wrong_lessons, "lists": list_lessons, "streams": streams, "orders": orders, "cost": cost}
@@ -262,7 +256,7 @@ def main() -> None:
     parser.add_argument("--tested", type=int, default=300, help="messages of each class that are classified")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="messages of each class of a training")
     parser.add_argument("--stream", type=int, default=3000, help="messages of a stream")
-    arguments = with_corpora(parser, "spamassassin")
+    arguments = parser.parse_args()
     mail = [each for each in read_corpus(arguments.corpus)[0] if each.label in OTHER]
     for part in arguments.parts:
         print(f"\n{arguments.corpus}: {part}\n", flush=True)

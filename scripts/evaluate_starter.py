@@ -31,9 +31,10 @@ import numpy as np
 from build_starter import find_collections, make_starter
 from compare_filters import md5
 from compare_streams import mix
-from mail_corpora import complain, with_corpora
+from mail_corpora import complain, corpora_folder
 from peer import Mail
 from peers import Bogofilter
+from table import print_head, print_row
 
 from spamnb.api.train import train
 from spamnb.engines.counting import count_parallel
@@ -154,15 +155,6 @@ def evaluate_bogofilter(
         yield name, [measure(test, each > cut if cut == 0.5 else each >= cut) for each in scores]
 
 
-def show(*cells: object) -> None:
-    print(f"| {' | '.join(map(str, cells))} |", flush=True)
-
-
-def show_head(*cells: object) -> None:
-    show(*cells)
-    show(*["---"] * len(cells))
-
-
 def simulate_week(work: Path, name: str, stream: Stream, root: Path) -> None:
     """Print the good mail lost and the spam let through on each day, by spamnb and by bogofilter."""
     collections, mail = stream
@@ -195,7 +187,7 @@ def simulate_week(work: Path, name: str, stream: Stream, root: Path) -> None:
         lost = [int(called[:GOOD_A_DAY].sum()) for called in by_day]
         through = [int((~called[GOOD_A_DAY:]).sum()) for called in by_day]
         cells = [f"{a}/{b}" for a, b in zip(lost, through)]
-        show(name, filter_name, *cells, f"{sum(lost)}/{sum(through)}", sum(lost) + sum(through))
+        print_row(name, filter_name, *cells, f"{sum(lost)}/{sum(through)}", sum(lost) + sum(through))
 
 
 def evaluate_starter(work: Path, name: str, stream: Stream, root: Path, numbers: Sequence[int]) -> None:
@@ -204,10 +196,10 @@ def evaluate_starter(work: Path, name: str, stream: Stream, root: Path, numbers:
     make_starter(find_collections(collections, root), work / NAME).close()
     for label in (None, "ham", "spam"):
         errors = evaluate(work / f"model-{label}", work / NAME, *split(mail, label), numbers)
-        show(name, label or "both", "starter", *errors)
-    show(name, "both", "no starter", *evaluate(work / "alone", None, *split(mail), numbers))
+        print_row(name, label or "both", "starter", *errors)
+    print_row(name, "both", "no starter", *evaluate(work / "alone", None, *split(mail), numbers))
     for peer, errors in evaluate_bogofilter(work / "bogofilter", mail, numbers):
-        show(name, "both", peer, *errors)
+        print_row(name, "both", peer, *errors)
 
 
 def evaluate_users(
@@ -221,14 +213,14 @@ def evaluate_users(
     begins = [random.Random(user).randrange(max(len(lessons) - MIN_REST, 1)) for user in range(n_users)]
     of_users = [evaluate(work / f"{user}", path, lessons[begin:], test, numbers) for user, begin in enumerate(begins)]
     means = [Errors(*np.mean(errors, axis=0)) for errors in zip(*of_users)]
-    show(name, *(f"{each}, {each.log_loss:.3f}" for each in means))
+    print_row(name, *(f"{each}, {each.log_loss:.3f}" for each in means))
     with Classifier.open(path, writable=True) as shared:
         number = numbers[len(numbers) // 2]
         for begin in begins:
             for each in lessons[begin:][:number]:
                 shared.learn(str(each.label), each.read())
         errors = measure(test, *classify(shared, test))
-    show(f"{name}, {number} of each user in the shared model", f"{errors}, {errors.log_loss:.3f}")
+    print_row(f"{name}, {number} of each user in the shared model", f"{errors}, {errors.log_loss:.3f}")
 
 
 def main() -> None:
@@ -237,16 +229,16 @@ def main() -> None:
     parser.add_argument("--streams", nargs="+", metavar="STREAM", help="[default: all]")
     parser.add_argument("--week", action="store_true", help="an inbox, and then a week of mail")
     parser.add_argument("--users", type=int, help="number of users beside a shared model")
-    arguments = with_corpora(parser, "spamassassin")
-    root, numbers = arguments.corpora, arguments.messages
+    arguments = parser.parse_args()
+    root, numbers = corpora_folder("spamassassin"), arguments.messages
     if arguments.users:
-        show_head("stream", *numbers)
+        print_head("stream", *numbers)
         streams = make_accounts(root)
     elif arguments.week:
-        show_head("stream", "filter", *(f"day {day + 1}" for day in range(DAYS)), "sum", "corrections")
+        print_head("stream", "filter", *(f"day {day + 1}" for day in range(DAYS)), "sum", "corrections")
         streams = make_streams(root, INBOX + DAYS * GOOD_A_DAY)
     else:
-        show_head("stream", "learned", "", *numbers)
+        print_head("stream", "learned", "", *numbers)
         streams = make_streams(root, NEWEST_GOOD)
     for name in arguments.streams or streams:
         with tempfile.TemporaryDirectory(prefix="starter-") as folder:

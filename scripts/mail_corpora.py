@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
@@ -18,10 +17,12 @@ CORPORA: dict[str, tuple[str, ...]] = {
 }
 
 
-def corpora_folder() -> Path:
-    """Return the folder of all corpora."""
+def corpora_folder(needed: str = "") -> Path:
+    """Return the folder of all corpora, in which there is a folder ``needed``."""
     if not (folder := os.environ.get("SPAMNB_CORPORA")):
         raise SystemExit("SPAMNB_CORPORA is not set: it names the folder of the public corpora (corpora/README.md)")
+    if not Path(folder, needed).is_dir():
+        raise SystemExit(f"{folder}: no folder {needed} there; scripts/fetch_corpora.py gets the corpora")
     return Path(folder)
 
 
@@ -34,15 +35,3 @@ def sources(name: str, root: Path) -> list[str]:
 def complain(name: str, error: Exception) -> None:
     """Report a message that cannot be read."""
     print(f"{name}: {error}; skipped", file=sys.stderr)
-
-
-def with_corpora(parser: argparse.ArgumentParser, needed: str) -> argparse.Namespace:
-    """Parse a command line in which ``--corpora`` or SPAMNB_CORPORA names a folder that contains ``needed``."""
-    default = os.environ.get("SPAMNB_CORPORA")
-    parser.add_argument("--corpora", type=Path, default=default, help="their folder [default: $SPAMNB_CORPORA]")
-    arguments = parser.parse_args()
-    if arguments.corpora is None:
-        parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
-    if not (arguments.corpora / needed).is_dir():
-        parser.error(f"{arguments.corpora}: no folder {needed} there; scripts/fetch_corpora.py gets the corpora")
-    return arguments

@@ -1,6 +1,6 @@
 """The two event models of naive Bayes against vocabulary size: McCallum and Nigam (1998) on 20 Newsgroups.
 
-    python scripts/reproduce_event_models.py [--corpora DIR] [--trials 5]
+    SPAMNB_CORPORA=… python scripts/reproduce_event_models.py [--trials 5]
 
 Their procedure: headers skipped, runs of letters as words, a stop list, no stemming, words seen once dropped,
 Laplace smoothing, vocabulary of the K words with the highest mutual information with the class, a fifth of the
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from mail_corpora import with_corpora
+from mail_corpora import corpora_folder
 from reproduction import class_counts, count_words
 from scipy.sparse import csr_array, vstack
 
@@ -84,8 +84,8 @@ def accuracies(split: Split, tokens: list[str]) -> dict[str, list[float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="McCallum and Nigam's comparison of event models, redone.")
     parser.add_argument("--trials", type=int, default=5)
-    options = with_corpora(parser, "20news-bydate")
-    split, tokens = by_date(options.corpora)
+    options = parser.parse_args()
+    split, tokens = by_date(corpora_folder("20news-bydate"))
     dated = accuracies(split, tokens)
     trials = [accuracies(at_random(split, seed), tokens) for seed in range(options.trials)]
     random = {name: np.mean([trial[name] for trial in trials], axis=0) for name in (*MODELS, "size")}

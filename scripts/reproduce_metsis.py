@@ -1,6 +1,6 @@
 """Which naive Bayes? Metsis, Androutsopoulos and Paliouras (2006) on Enron-Spam, beside ours.
 
-    python scripts/reproduce_metsis.py --corpora DIR [--sets enron1,enron2,enron3]
+    SPAMNB_CORPORA=… python scripts/reproduce_metsis.py [--sets enron1,enron2,enron3]
 
 Their procedure: subject and body; batches of 100 in the order of the files' numbers, in which ham and spam lie
 mixed; for each i everything, the choice of attributes included, is learned from batches 1..i and tested on batch
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mail_corpora import with_corpora
+from mail_corpora import corpora_folder
 from reproduction import class_counts, count_words
 from scipy.sparse import csr_array
 
@@ -78,11 +78,12 @@ def recalls(X: csr_array, y: np.ndarray) -> dict[str, tuple[float, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", default=",".join(PUBLISHED))
-    options = with_corpora(parser, "enron-spam")
+    options = parser.parse_args()
+    folder = corpora_folder("enron-spam") / "enron-spam"
     print(f"{'':29}{'spam recall %':^20}{'ham recall %':^20}")
     print(f"{'':29}{'published':>10}{'ours':>9} {'published':>10}{'ours':>9}")
     for name in options.sets.split(","):
-        measured = recalls(*messages(options.corpora / "enron-spam" / name))
+        measured = recalls(*messages(folder / name))
         for (model, ours), published in zip(measured.items(), PUBLISHED[name]):
             pairs = " ".join(f"{theirs:>10.2f}{value:>9.2f}" for theirs, value in zip(published, ours))
             print(f"{name:8} {model:20}{pairs}", flush=True)

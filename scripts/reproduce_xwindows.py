@@ -1,6 +1,6 @@
 """X windows against MS windows: Murphy, Machine Learning (2012), table 3.1 and figure 3.8, beside ours.
 
-    python scripts/reproduce_xwindows.py [--corpora DIR] [--figures DIR]
+    SPAMNB_CORPORA=… python scripts/reproduce_xwindows.py [--figures DIR]
 
 DIR holds xwindows/XwindowsDocData.mat: 900 + 900 posts, 600 words, 0/1. Prints the published table and error
 rates beside ours and ends 1 where a printed digit differs; ``--figures`` draws the class-conditional densities

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from mail_corpora import with_corpora
+from mail_corpora import corpora_folder
 from scipy.sparse import csr_array
 
 BLUE, RUST, GREEN, VIOLET, GOLD = "#1f6f8b", "#b5532d", "#2a8a4a", "#5b3e8f", "#d08a00"  # of pictures
@@ -60,8 +60,8 @@ def reproduce(
     parser = argparse.ArgumentParser(description=description)
     if pictures:
         parser.add_argument("--figures", type=Path, help=f"folder for {', '.join(pictures)}")
-    options = with_corpora(parser, corpus) if corpus else parser.parse_args()
-    data = [options.corpora] if corpus else []
+    options = parser.parse_args()
+    data = [corpora_folder(corpus)] if corpus else []
     different = compare(*data)
     if pictures and options.figures:
         import matplotlib

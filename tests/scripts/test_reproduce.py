@@ -61,7 +61,7 @@ def test_words_are_counted_as_scikit_learn_counts_them(monkeypatch: pytest.Monke
 
 
 def test_xwindows_agrees_to_every_printed_digit(corpora: Path) -> None:
-    out = run("xwindows", "--corpora", corpora)
+    out = run("xwindows")
     assert "Every printed digit agrees." in out
     ours = out[out.index("ours: likeliest") :]
     assert re.search(r"subject +0\.998 +subject +0\.998 +windows +0\.215", ours)
@@ -69,7 +69,7 @@ def test_xwindows_agrees_to_every_printed_digit(corpora: Path) -> None:
 
 @pytest.mark.slow
 def test_event_models_behave_as_published(corpora: Path) -> None:
-    out = run("event_models", "--corpora", corpora, "--trials", "1")
+    out = run("event_models", "--trials", "1")
     rows = re.findall(r"^ +(\d+) +(0\.\d+) \(\S+\) +(0\.\d+) \(", out, flags=re.MULTILINE)
     accuracy = {int(size): (float(multinomial), float(bernoulli)) for size, multinomial, bernoulli in rows}
     largest = max(accuracy)
@@ -82,7 +82,7 @@ def test_event_models_behave_as_published(corpora: Path) -> None:
 
 @pytest.mark.slow
 def test_discrete_models_are_within_a_point_or_two_of_the_published(corpora: Path) -> None:
-    lines = run("metsis", "--corpora", corpora, "--sets", "enron2").splitlines()
+    lines = run("metsis", "--sets", "enron2").splitlines()
     rows = {line[8:28].strip(): list(map(float, line[28:].split())) for line in lines[2:]}
     assert set(rows) == {"multinomial tf", "Bernoulli", "multinomial boolean", "Gaussian"}
     for model, (spam, our_spam, ham, our_ham) in rows.items():
