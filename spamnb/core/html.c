@@ -68,8 +68,10 @@ struct document {
     span_list doubtful_texts;
     LIST(struct formatting) formatting; /* the formatting elements that no end tag has closed */
     size_t n_breaks; /* br, hr and p elements since the last text */
+    bool shows_attributes; /* a sheet shows attributes as text */
+    bool has_form; /* a form was opened and not closed, so that another one is not opened */
+    bool has_doctype; /* of a version in which a table closes a paragraph */
     bool is_below; /* the text from here on follows MAX_BREAKS breaks */
-    bool is_lost; /* all text of the page is doubtful, because a bound was reached or a sheet is not understood */
     struct element stack[MAX_OPEN_ELEMENTS + 1]; /* open elements, the outermost first */
     size_t depth;
     uint16_t counts[N_TAGS]; /* numbers of open elements, by tag */
@@ -83,6 +85,9 @@ static struct element *top_of(struct document *d) { return &d->stack[d->depth - 
 
 /* ---- Open elements ---- */
 
+/* Tags in these elements have another meaning. */
+static bool is_foreign_tag(unsigned tag) { return tag == TAG_SVG || tag == TAG_MATH; }
+
 static bool is_table_part(unsigned tag) { return TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL; }
 
 /* Returns whether an element is a table or a part of a table that contains cells but no text. */
@@ -95,7 +100,7 @@ static bool contains_cells(const struct element *element) {
 /* Adds the node of the element at this index of the stack, and sets the element's node and paragraph. */
 static void add_node(struct document *d, size_t at, struct node node) {
     struct element *element = &d->stack[at];
-    bool is_barrier = TAGS[element->tag].flags & IS_BARRIER || !at;
+    bool is_barrier = TAGS[element->tag].flags & IS_BARRIER || is_foreign_tag(element->tag) || !at;
     element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
     element->node = (uint32_t)d->nodes.count;
     bool is_moved = at && contains_cells(&d->stack[at - 1]) && !is_table_part(element->tag);
@@ -147,7 +152,7 @@ static void push(struct document *d, struct node node) {
     if (d->depth >= MAX_OPEN_ELEMENTS)
         return;
     if (d->reader->message.n_nodes >= MAX_NODES) {
-        d->is_lost = true;
+        d->sheet.is_lost = true;
         return;
     }
     const struct tag *tag = &TAGS[node.tag];
@@ -180,7 +185,7 @@ static void begin_formatting(struct document *d) {
         memmove(&d->formatting.items[i], &d->formatting.items[i + 1],
                 (--d->formatting.count - i) * sizeof *d->formatting.items);
     } else if (n >= MAX_FORMATTING) {
-        d->is_lost = true;
+        d->sheet.is_lost = true;
         return;
     }
     *LIST_ADD(d->arena, &d->formatting) = (struct formatting){top_of(d)->tag, node, true};
@@ -193,7 +198,7 @@ static void reopen_formatting(struct document *d) {
         return;
     while (i > 0 && d->formatting.items[i - 1].tag && !d->formatting.items[i - 1].is_open)
         i--;
-    for (; i < d->formatting.count && !d->is_lost; i++) {
+    for (; i < d->formatting.count && !d->sheet.is_lost; i++) {
         struct formatting *formatting = &d->formatting.items[i];
         size_t depth = d->depth;
         struct node node = d->nodes.items[formatting->node];
@@ -208,7 +213,7 @@ static void reopen_formatting(struct document *d) {
 
 /* Ends formatting in which blocks are open: these blocks go on without it. Browsers move it into each block, around the
  * text that the block has. at: the index of the formatting element. */
-static void take_out(struct document *d, size_t at) {
+static void move_into_blocks(struct document *d, size_t at) {
     size_t depth = d->depth;
     uint32_t wrapper = d->stack[at].node;
     d->counts[d->stack[at].tag]--;
@@ -233,7 +238,7 @@ static void take_out(struct document *d, size_t at) {
                 d->formatting.items[k].node = d->stack[d->depth].node;
         d->depth++;
     }
-    d->is_lost = d->is_lost || d->reader->message.n_nodes >= MAX_NODES;
+    d->sheet.is_lost = d->sheet.is_lost || d->reader->message.n_nodes >= MAX_NODES;
 }
 
 /* Handles the end tag of formatting as browsers do (the adoption agency algorithm of the HTML standard). */
@@ -255,7 +260,7 @@ static void end_formatting(struct document *d, unsigned tag, span name) {
     }
     memmove(&d->formatting.items[i], &d->formatting.items[i + 1], (--d->formatting.count - i) * sizeof *d->formatting.items);
     if (has_block && d->reader->message.n_nodes < MAX_NODES)
-        take_out(d, at);
+        move_into_blocks(d, at);
     else if (formatting.is_open)
         pop_to(d, at);
 }
@@ -282,7 +287,7 @@ static bool close_for_table_part(struct document *d, unsigned kind) {
         bool is_between_cells = at > 1 && contains_cells(&d->stack[at]); /* browsers end the outer table */
         while (is_between_cells && at > 2 && d->stack[at].tag != TAG_TABLE)
             at--;
-        pop_to(d, is_between_cells ? at : top_of(d)->paragraph);
+        pop_to(d, is_between_cells ? at : d->has_doctype ? top_of(d)->paragraph : 0);
         return true;
     }
     if (!d->counts[TAG_TABLE])
@@ -304,7 +309,7 @@ static bool has_too_many_tags(struct document *d) {
     if (d->reader->message.n_tags <= MAX_TAGS)
         return false;
     d->reader->message.truncations |= TRUNCATED_HTML;
-    return d->is_lost = true;
+    return d->sheet.is_lost = true;
 }
 
 /* Adds the attributes of an html or body tag to the page, except attributes that the page already has. */
@@ -317,10 +322,19 @@ static void merge_page_attributes(struct document *d, unsigned tag, const struct
     page->present |= new_attributes;
 }
 
+/* Closes a form, but not the elements in it. at: its index. */
+static void end_form(struct document *d, size_t at) {
+    d->counts[TAG_FORM]--;
+    memmove(&d->stack[at], &d->stack[at + 1], (--d->depth - at) * sizeof *d->stack);
+    for (size_t i = at; i < d->depth; i++)
+        d->stack[i].paragraph -= d->stack[i].paragraph > at;
+}
+
 static void start_element(struct document *d, unsigned tag, span name, const struct attributes *tag_attributes) {
     unsigned kind = TAGS[tag].kind;
-    if (kind == IGNORED || has_too_many_tags(d))
+    if (kind == IGNORED || has_too_many_tags(d) || (tag == TAG_FORM && d->has_form))
         return;
+    d->has_form = d->has_form || tag == TAG_FORM;
     if (kind == WHOLE_PAGE) {
         merge_page_attributes(d, tag, tag_attributes);
         return;
@@ -363,7 +377,11 @@ static void end_element(struct document *d, unsigned tag, span name) {
     unsigned kind = TAGS[tag].kind;
     if (has_too_many_tags(d))
         return;
-    if (kind == FORMATTING)
+    size_t at = tag == TAG_FORM && d->counts[tag] ? find_open(d, tag, name) : 0;
+    d->has_form = d->has_form && tag != TAG_FORM;
+    if (at)
+        end_form(d, at);
+    else if (kind == FORMATTING)
         end_formatting(d, tag, name);
     else if (tag == TAG_P)
         pop_to(d, top_of(d)->paragraph);
@@ -465,7 +483,6 @@ static span write_plain(struct document *d) {
 /* The word at the end of a doubtful text that is being written. */
 struct last_word {
     size_t begin;         /* where the word begins in the text */
-    bool is_lost;         /* the page is: all its words are doubtful */
     bool is_doubtful;     /* a part of the word is */
     size_t n_parts, size; /* plain parts of the word, and their bytes */
     uint8_t parts[MAX_PARTS_BYTES];
@@ -480,7 +497,7 @@ static void add_part(struct last_word *word, span part) {
 
 /* Ends the last word. A plain word is removed. After a doubtful word, its plain parts are written as one word, because
  * people see this word if the other parts are hidden. */
-static void end_word(struct writer *writer, struct last_word *word) {
+static void end_word(const struct document *d, struct writer *writer, struct last_word *word) {
     if (!word->is_doubtful)
         writer->at = writer->begin + word->begin;
     else {
@@ -491,7 +508,7 @@ static void end_word(struct writer *writer, struct last_word *word) {
         }
     }
     word->begin = (size_t)(writer->at - writer->begin);
-    word->is_doubtful = word->is_lost;
+    word->is_doubtful = d->sheet.is_lost;
     word->n_parts = word->size = 0;
 }
 
@@ -515,8 +532,8 @@ static void put_plain_parts(struct document *d, struct writer *writer, struct la
     uint8_t copy[MAX_PARTS_BYTES];
     size_t size = size_of(last);
     memcpy(copy, last.at, size);
-    writer->at = (uint8_t *)(word->is_lost ? last.at : first.at);
-    end_word(writer, word);
+    writer->at = (uint8_t *)(d->sheet.is_lost ? last.at : first.at);
+    end_word(d, writer, word);
     put_span(writer, span_of(copy, size));
     add_part(word, span_of(copy, size));
 }
@@ -527,7 +544,7 @@ static span write_doubtful(struct document *d) {
     struct last_word word;
     uint32_t last = 0;
     word.begin = word.n_parts = word.size = 0;
-    word.is_lost = word.is_doubtful = d->is_lost;
+    word.is_doubtful = d->sheet.is_lost;
     for (size_t i = 0; i < d->pieces.count; i++) {
         const struct piece *piece = &d->pieces.items[i];
         bool is_last_of_word =
@@ -537,18 +554,18 @@ static span write_doubtful(struct document *d) {
             if (!put_end(&writer, piece))
                 put_piece(d, &writer, piece, &last);
         } else if (piece->kind == END_OF_WORD)
-            end_word(&writer, &word);
+            end_word(d, &writer, &word);
         else if (!put_end(&writer, piece) && (word.is_doubtful || !is_last_of_word))
             put_plain_parts(d, &writer, &word, piece, &last);
     }
-    end_word(&writer, &word);
+    end_word(d, &writer, &word);
     return writer_close(&writer);
 }
 
 /* Adds a piece. If there are MAX_PIECES already, the page is lost, and they are written first. */
 static void add_piece(struct document *d, struct piece piece) {
     if (d->pieces.count == MAX_PIECES) {
-        d->is_lost = true;
+        d->sheet.is_lost = true;
         *LIST_ADD(d->arena, &d->doubtful_texts) = write_doubtful(d);
         d->pieces.count = 0;
     }
@@ -638,11 +655,15 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
         int which = attribute_of(name);
         if (which < 0)
             sheet_note_name(&d->sheet, name);
+        if (d->shows_attributes && which != A_STYLE && find_byte(value, ' '))
+            add_doubtful_text(d, TEXT, value);
         if (which < 0 || has(attributes, (enum attribute)which))
             continue;
         attributes->present |= UINT32_C(1) << which;
         attributes->values[which] = value = resolve_references(d, value, true);
-        for (span word = next_word(&value); which <= A_ID && !is_empty(word); word = next_word(&value))
+        if (which == A_ID)
+            sheet_note_name(&d->sheet, strip(value));
+        for (span word = next_word(&value); which == A_CLASS && !is_empty(word); word = next_word(&value))
             sheet_note_name(&d->sheet, word);
     }
 }
@@ -683,15 +704,15 @@ static void add_data(struct document *d, span url) {
     add_frame(d, decode_text(d->reader, data, (span){0}));
 }
 
-/* Returns whether a tag may change the styles of the page by more than the sheets that are read: by a sheet in a URL, by
- * white letters on black, or by a policy against styles. */
-static bool changes_styles(unsigned tag, const struct attributes *attributes) {
+/* Returns whether a tag may hide text of the page: by frames in its place, by a sheet in a URL, by white letters on
+ * black, or by a policy against styles. */
+static bool may_hide_page(unsigned tag, const struct attributes *attributes) {
     span content = first_bytes(value_of_attribute(attributes, A_CONTENT), MAX_META);
     bool is_scheme = is_same_any_case(value_of_attribute(attributes, A_NAME), LITERAL("color-scheme"));
     if (tag == TAG_LINK)
         return has_inner_url(first_bytes(value_of_attribute(attributes, A_HREF), MAX_META));
     if (tag != TAG_META)
-        return false;
+        return tag == TAG_FRAMESET;
     return is_scheme ? find_any_case(content, LITERAL("dark")) && !find_any_case(content, LITERAL("light"))
                      : is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("content-security-policy"));
 }
@@ -709,7 +730,6 @@ static void add_urls(struct document *d, unsigned tag, const struct attributes *
     span content = value_of_attribute(attributes, A_CONTENT);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
         add_refresh(d, content);
-    d->is_lost = d->is_lost || changes_styles(tag, attributes);
 }
 
 /* Returns where the next end tag with this name begins; the end of the page if there is none. */
@@ -731,7 +751,6 @@ static void read_sheet(struct document *d, const struct attributes *attributes, 
         sheet_add(&d->sheet, text, value_of_attribute(attributes, A_MEDIA));
 }
 
-/* Returns whether an svg or math element is open. Tags in these elements have another meaning. */
 static bool is_foreign(const struct document *d) { return d->counts[TAG_SVG] || d->counts[TAG_MATH]; }
 
 /* Handles a start tag that ends at this address. Returns the address at which reading goes on. */
@@ -739,6 +758,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
                                 const uint8_t *at) {
     d->reader->message.tags[tag] = true;
     d->n_breaks += tag == TAG_P || (TAGS[tag].kind == VOID && TAGS[tag].flags & ENDS_WORD);
+    d->sheet.is_lost = d->sheet.is_lost || may_hide_page(tag, attributes);
     if (attributes->present)
         add_urls(d, tag, attributes);
     bool is_hidden_field = is_same_any_case(value_of_attribute(attributes, A_TYPE), LITERAL("hidden"));
@@ -749,7 +769,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
         add_frame(d, attributes->values[A_SRCDOC]);
     unsigned kind = TAGS[tag].text;
     if (is_foreign(d)) { /* tags in title are read, too */
-        if (tag == TAG_STYLE && !d->sheet.is_lost)
+        if (tag == TAG_STYLE)
             read_sheet(d, attributes, span_between(at, find_end_tag(d, TAGS[tag].name, at)));
         kind = NORMAL;
     }
@@ -807,6 +827,13 @@ static const uint8_t *comment_end(span html, const uint8_t *at) {
     return html.end;
 }
 
+/* Returns whether markup is a doctype with which browsers follow the standard. */
+static bool is_doctype(span markup) {
+    span doctype = before_first(markup, '>');
+    return starts_with_any_case(doctype, LITERAL("!doctype")) && !find(doctype, LITERAL("4.0 ")) &&
+           !find(doctype, LITERAL("3.2"));
+}
+
 static void read_tags(struct document *d) {
     span html = d->html;
     const uint8_t *at = html.at, *search = html.at, *less_than; /* at: where the text before the next tag begins */
@@ -835,6 +862,7 @@ static void read_tags(struct document *d) {
             at = end ? end + 3 : html.end;
         } else if (is_end || *begin == '!' || *begin == '?') {
             add_text(d, TEXT, span_between(at, less_than));
+            d->has_doctype = d->has_doctype || (!d->pieces.count && is_doctype(span_between(begin, html.end)));
             at = comment_end(html, less_than + 1); /* "</" without a letter begins a comment, too */
         } else {
             search = begin;
@@ -845,14 +873,30 @@ static void read_tags(struct document *d) {
     add_text(d, TEXT, span_between(at, html.end));
 }
 
-/* Adds a text that a declaration shows, with blanks for quotation marks and for "?", which style.c writes for blanks. */
-static void add_sheet_text(struct document *d, span text) {
-    struct writer writer = writer_open(d->arena, size_of(text) + 1);
-    for (; text.at < text.end; text.at++)
-        put_byte(&writer, *text.at == '?' || *text.at == '"' ? ' ' : *text.at);
+/* Adds the attributes with words as doubtful texts. */
+static void add_all_attributes(struct document *d) {
+    struct attributes attributes;
+    d->shows_attributes = true;
+    for (const uint8_t *at = d->html.at; at && (at = find_byte(span_between(at, d->html.end), '<'));) {
+        for (at++; at < d->html.end && !ends_name(*at); at++)
+            continue;
+        at = read_attributes(d, at, &attributes);
+    }
+}
+
+/* Adds the strings in a value that shows text, with blanks for "?", which style.c writes for blanks. */
+static void add_sheet_text(struct document *d, span value) {
+    struct writer writer = writer_open(d->arena, size_of(value) + 1);
+    bool is_quoted = false;
+    for (const uint8_t *at = value.at; at < value.end; at++) {
+        is_quoted ^= *at == '"';
+        put_byte(&writer, is_quoted && *at != '"' && *at != '?' ? *at : ' ');
+    }
     put_byte(&writer, '\n');
     span copy = writer_close(&writer);
     *LIST_ADD(d->arena, &d->doubtful_texts) = copy;
+    if (!d->shows_attributes && find(value, LITERAL("attr(")))
+        add_all_attributes(d);
 }
 
 struct html_text read_html(struct reader *reader, span html) {
@@ -880,12 +924,12 @@ struct html_text read_html(struct reader *reader, span html) {
         const struct node *node = &d->nodes.items[i];
         bool is_column = node->tag == TAG_COL || node->tag == TAG_COLGROUP; /* has the style of cells */
         bool is_doubtful = style_of(d, (uint32_t)i)->is_doubtful;
-        d->is_lost = d->is_lost || (is_doubtful && is_column && !style_of(d, node->parent)->is_doubtful);
+        d->sheet.is_lost = d->sheet.is_lost || (is_doubtful && is_column && !style_of(d, node->parent)->is_doubtful);
     }
-    d->is_lost = d->is_lost || d->sheet.is_lost || style_of(d, 0)->size < MIN_PAGE_LETTER;
+    d->sheet.is_lost = d->sheet.is_lost || style_of(d, 0)->size < MIN_PAGE_LETTER;
     for (size_t i = 0; i < d->sheet.texts.count; i++)
         add_sheet_text(d, d->sheet.texts.items[i]);
-    span plain = d->is_lost ? (span){0} : write_plain(d);
+    span plain = d->sheet.is_lost ? (span){0} : write_plain(d);
     while (!is_empty(plain) && is_space(*plain.at))
         plain.at++;
     *LIST_ADD(d->arena, &d->doubtful_texts) = write_doubtful(d);

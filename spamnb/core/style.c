@@ -1,5 +1,6 @@
 #include "style.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -7,11 +8,15 @@ enum {
     MAX_RULES = 3000, /* of a document; ordinary mail: 291. A list of 240,000 selectors would take 28 MB */
     MAX_STEPS = 1000000, /* in a document: one for each rule that is compared with an element; ordinary mail: 20,093.
                           * Without this bound a page of 60 kB would take 11 seconds */
+    MAX_PART = 64, /* bytes of x in the selector [class*=x] */
     MAX_NESTED = 8,  /* levels of blocks in blocks, such as "@media {...}", because of recursion; ordinary mail: 3 */
     MAX_OPEN = 1024, /* levels of brackets in brackets, each a byte of the stack; ordinary mail: 2 */
+    COMMENT = '\f', /* a space in declarations, and nothing in a selector: with a comment before .b, .a.b is not .a .b */
 };
 
 /* Text beyond these bounds is doubtful. */
+#define TOO_SMALL .1f
+#define INDENT -4.0f /* pixels of a line that may begin left of its box */
 #define MIN_LETTER 5.0f /* pixels */
 #define MAX_LETTER 300.0f
 #define MIN_LINES 0.4f  /* height of a line, in lines of 16 pixels or of the letters' size */
@@ -28,8 +33,9 @@ const struct style DOUBTFUL_STYLE = {
 struct effect {
     rgb color, background; /* or UNSET */
     float size, lines;     /* size: pixels, or less than 0: a multiple of the parent's size; 0: unset */
+    float indent, margin;  /* of text-indent, if it is negative, and of the left side; in pixels */
     uint32_t flags;
-    span text; /* a text that a declaration shows */
+    span text; /* a value that shows strings or attributes */
 };
 
 static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET};
@@ -41,8 +47,8 @@ enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
  * is a class, an id or a tag; if key is a class or an id, tag may be a tag that the element must also have. */
 struct rule {
     struct rule *next;
-    enum key_kind kind;
-    span key, tag;
+    enum key_kind kind, part_kind;
+    span key, tag, part; /* part: a text in the class or id, by part_kind, if key is none */
     uint64_t hash, tag_hash, ancestors; /* hash: of kind and key; tag_hash: of tag */
     const struct effect *effect;
 };
@@ -76,10 +82,12 @@ static void put_escaped(struct writer *writer, span *text) {
     put_byte(writer, number < 0x80 && is_name_byte((uint8_t)number) ? (uint8_t)number : '\\');
 }
 
-/* Returns declarations or a sheet with each comment replaced by a space, and without the syntax in strings and URLs. */
+/* Returns declarations or a sheet with COMMENT in place of each comment, and without the syntax in strings and URLs. */
 static span simplify(struct arena *arena, span text) {
-    if (!find_byte(text, '*') && !find_byte(text, '\\') && !find_byte(text, '"') && !find_byte(text, '\'') &&
-        !find_byte(text, '('))
+    bool is_simple = true;
+    for (const char *c = "*\\\"'(\f"; *c; c++)
+        is_simple = is_simple && !find_byte(text, (uint8_t)*c);
+    if (is_simple)
         return text;
     struct writer writer = writer_open(arena, size_of(text) + 1);
     while (text.at < text.end) {
@@ -88,7 +96,7 @@ static span simplify(struct arena *arena, span text) {
         if (c == '/' && starts_with(text, LITERAL("*"))) {
             const uint8_t *end = find(skip_bytes(text, 1), LITERAL("*/"));
             text.at = end ? end + 2 : text.end;
-            put_byte(&writer, ' ');
+            put_byte(&writer, COMMENT);
         } else if (c == '"' || c == '\'') {
             for (; text.at < text.end && *text.at != c && *text.at != '\n'; text.at++)
                 text.at += *text.at == '\\' && size_of(text) > 1;
@@ -105,7 +113,7 @@ static span simplify(struct arena *arena, span text) {
             put_quoted(&writer, strip_any(url, " \t\r\n\f\"'"));
             text.at = url.end;
         } else
-            put_byte(&writer, c);
+            put_byte(&writer, c == COMMENT ? ' ' : c);
     }
     return writer_close(&writer);
 }
@@ -152,45 +160,59 @@ static bool read_number(span *text, double *number) {
     return end > digits;
 }
 
-/* Reads a length in pixels. A percentage is one of a window of 600 pixels. Returns false if it is not understood. */
-static bool read_pixels(span value, double *pixels) {
+/* Returns a length in pixels; NAN if it is not understood. em, percent: pixels of these units. */
+static double read_length(span value, double em, double percent) {
     static const struct {
         const char *name;
         double pixels;
-    } UNITS[] = {{"", 1}, {"px", 1}, {"pt", 4 / 3.}, {"em", 16}, {"rem", 16}, {"%", 6}, {"ex", 8}, {"ch", 8},
-                 {"in", 96}, {"cm", 37.8}, {"mm", 3.78}, {"pc", 16}, {"vw", 6}, {"vh", 6}};
-    if (!read_number(&value, pixels))
-        return false;
+    } UNITS[] = {{"", 1}, {"px", 1}, {"pt", 4 / 3.}, {"rem", 16}, {"in", 96}, {"cm", 37.8}, {"mm", 3.78}, {"pc", 16},
+                 {"vw", 6}, {"vh", 6}};
+    double number;
+    if (!read_number(&value, &number))
+        return NAN;
+    if (is_one_of(value, "em ex ch %"))
+        return number * (IS("%") ? percent : IS("em") ? em : em / 2);
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
-        if (is_same(value, span_of_text(UNITS[i].name))) {
-            *pixels *= UNITS[i].pixels;
-            return true;
-        }
-    return false;
+        if (is_same(value, span_of_text(UNITS[i].name)))
+            return number * UNITS[i].pixels;
+    return NAN;
 }
 
-static bool begins_number(span word) { return is_digit(*word.at) || *word.at == '-' || *word.at == '+' || *word.at == '.'; }
+static bool begins_number(span word) {
+    return !is_empty(word) && (is_digit(*word.at) || find_byte(LITERAL("+-."), *word.at));
+}
 
-/* Returns whether a value has a length outside of these bounds, or one that is not understood. blur: the number of the
- * length that does not count, from 1 on, in each part of the value between commas; 0: all count. */
-static bool has_odd_length(span value, double least, double most, unsigned blur) {
+static float smaller(float a, float b) { return a < b ? a : b; }
+
+struct range {
+    double least, most;
+};
+
+/* Returns the range of the lengths in a value: an endless one if a length is not understood, an empty one if it has none.
+ * blur: the number of the length that does not count, from 1 on, in each part of the value between commas; 0: all count. */
+static struct range read_range(span value, unsigned blur) {
+    const struct range endless = {-INFINITY, INFINITY};
+    struct range range = {INFINITY, -INFINITY};
     unsigned n = 0;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
-        double pixels;
         if (starts_with(word, LITERAL("rgb"))) { /* a color, which may have blanks */
             const uint8_t *end = find_byte(span_between(word.at, value.end), ')');
             value.at = end ? end + 1 : value.end;
             continue;
         }
         span length = strip_any(word, ",");
-        if (is_empty(length) || !begins_number(length)) {
-            if (find_byte(length, '('))
-                return true;
-        } else if (++n != blur && !(read_pixels(length, &pixels) && pixels >= least && pixels <= most))
-            return true;
+        if (find_byte(length, '('))
+            return endless;
+        if (begins_number(length) && ++n != blur) {
+            double pixels = read_length(length, 16, 6); /* of a window of 600 pixels */
+            if (isnan(pixels))
+                return endless;
+            range.least = pixels < range.least ? pixels : range.least;
+            range.most = pixels > range.most ? pixels : range.most;
+        }
         n = word.end[-1] == ',' ? 0 : n;
     }
-    return false;
+    return range;
 }
 
 /* Returns the color of three or six hexadecimal digits, as in #rgb and #rrggbb. */
@@ -211,16 +233,21 @@ static rgb color_of_digits(span digits) {
 /* Reads "0, 0, 0)" or "0 0 0)", the rest of rgb(...). Colors that are not opaque are not understood. */
 static rgb color_of_numbers(span value) {
     rgb color = 0;
+    bool has_commas = false;
     for (int n = 0; n < 3; n++) {
         double number;
-        while (!is_empty(value) && (is_space(*value.at) || *value.at == ','))
-            value.at++;
+        value = strip(value);
         if (!read_number(&value, &number) || !(number >= 0 && number <= 255))
             return UNKNOWN;
         color = color << 8 | (rgb)number;
+        value = strip(value);
+        bool is_comma = starts_with(value, LITERAL(","));
+        if (n == 1 && is_comma != has_commas)
+            return UNKNOWN;
+        has_commas = is_comma;
+        value = skip_bytes(value, is_comma && n < 2);
     }
-    value = strip(value);
-    return is_same(value, LITERAL(")")) || is_same(value, LITERAL(", 1)")) || is_same(value, LITERAL(",1)")) ? color : UNKNOWN;
+    return IS(")") || IS(", 1)") || IS(",1)") ? color : UNKNOWN;
 }
 
 /* The color names that ordinary mail has. */
@@ -253,21 +280,31 @@ static rgb read_color(span value) {
  * show them unasked. */
 static rgb read_background(span value) {
     rgb color = CLEAR;
+    int n_colors = 0, n_places = 0;
     if (starts_with(value, LITERAL("rgb")))
         return read_color(value);
     if (find(value, LITERAL("currentcolor")))
         return UNKNOWN;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
-        word = strip_any(word, ",/");
-        rgb other = is_empty(word) ? UNKNOWN : read_color(word);
-        if (other != UNKNOWN)
-            color = other == CLEAR ? color : other;
-        else if (starts_with(word, LITERAL("url(")) ? has_inner_url(word) : find_byte(word, '(') != NULL)
+        bool is_picture = starts_with(word, LITERAL("url("));
+        const uint8_t *slash = is_picture ? NULL : find_byte(word, '/');
+        value.at = slash ? slash + 1 : value.at;
+        word = strip_any(span_between(word.at, slash ? slash : word.end), ",");
+        rgb other = is_empty(word) || is_same(word, LITERAL("none")) ? UNKNOWN : read_color(word);
+        bool is_number = begins_number(word);
+        if (other != UNKNOWN) {
+            color = other;
+            n_colors++;
+        }
+        n_places += is_number || is_one_of(word, "left right top bottom center");
+        bool is_known = is_picture ? !has_inner_url(word)
+                        : is_number ? is_same(word, LITERAL("0")) || (!is_digit(word.end[-1]) && !isnan(read_length(word, 1, 1)))
+                                    : is_empty(word) || other != UNKNOWN ||
+                                          is_one_of(word, "none repeat repeat-x repeat-y no-repeat scroll fixed left right top "
+                                                          "bottom center cover contain initial auto");
+        if (!is_known || n_colors > 1 || n_places > 2) /* browsers do not read such a value */
             return UNKNOWN;
-        else if (!is_empty(word) && !begins_number(word) && !starts_with(word, LITERAL("url(")) &&
-                 !is_one_of(word, "repeat repeat-x repeat-y no-repeat scroll fixed left right top bottom center cover "
-                                  "contain initial auto"))
-            return UNKNOWN;
+        n_places = slash ? 0 : n_places;
     }
     return color;
 }
@@ -291,7 +328,8 @@ static bool is_near(struct colors pair) {
 /* ---- Declarations ---- */
 
 /* The kinds of properties with values of their own. */
-enum { P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT };
+enum { P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT, P_INDENT,
+       P_MARGIN, P_SHADOW };
 
 /* Properties, separated by blanks, and their values that hide nothing: these words, and if there are bounds, all values
  * whose lengths in pixels are within them. flags: what another value may do. */
@@ -303,35 +341,39 @@ static const struct property {
 } PROPERTIES[] = {
     [P_COLOR] = {"color"}, [P_BACKGROUND] = {"background background-color"}, [P_PICTURE] = {"background-image"},
     [P_SIZE] = {"font-size"}, [P_FONT] = {"font"}, [P_LINE] = {"line-height"},
-    [P_TEXT] = {"quotes list-style list-style-type"}, [P_CONTENT] = {"content"},
-    {"display", "block inline inline-block table inline-table table-cell table-row table-row-group table-caption list-item "
-                "flex inline-flex inherit initial", .flags = MAY_HIDE},
+    [P_TEXT] = {"quotes list-style list-style-type"}, [P_CONTENT] = {"content"}, [P_SCHEME] = {"color-scheme"},
+    [P_DISPLAY] = {"display", "block inline inline-block table inline-table table-cell table-row table-row-group "
+                              "table-caption list-item flex inline-flex inherit initial", .flags = MAY_HIDE},
     /* What is wider than the window begins left of it if it floats right, is written from right to left, or ends there. */
-    {"overflow overflow-x overflow-y float direction justify-content", "visible none left ltr start flex-start center "
-     "space-between normal stretch inherit initial", .flags = CLIPS},
+    [P_FLOAT] = {"float", "none left inherit initial", .flags = CLIPS},
+    [P_INDENT] = {"text-indent", "", INDENT, 100, MAY_HIDE},
+    [P_MARGIN] = {"margin margin-left margin-inline margin-inline-start", "", -12, 700, MOVES},
+    [P_SHADOW] = {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
+    {"margin-right margin-top margin-bottom margin-inline-end margin-block margin-block-start margin-block-end", "", -12, 700,
+     MOVES},
+    {"top right bottom left inset", "", -4, 4, MOVES},
+    {"overflow overflow-x overflow-y direction justify-content", "visible ltr start flex-start center space-between normal "
+     "stretch inherit initial", .flags = CLIPS},
     {"height max-height white-space flex flex-basis flex-grow flex-shrink", "auto none 100% normal pre-wrap pre-line "
      "inherit initial", .flags = OVERFLOWS},
     {"width max-width", "", 150, 700, OVERFLOWS},
     {"min-width", "", 0, 700, OVERFLOWS},
     {"letter-spacing", "normal inherit initial", -1, 20, MAY_HIDE},
-    {"all -webkit-text-stroke-width", "0px", .flags = MAY_HIDE},
+    {"all", "", .flags = MAY_HIDE},
+    {"table-layout", "auto inherit initial", .flags = FIXED},
     {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
      .flags = MOVES},
-    {"top right bottom left inset margin-inline margin-block margin-inline-start margin-inline-end margin-block-start "
-     "margin-block-end", "", -4, 4, MOVES},
-    {"padding padding-top padding-bottom padding-left padding-right margin margin-top margin-bottom margin-left "
-     "margin-right", "", -12, 700, MOVES},
-    {"text-indent word-spacing vertical-align", "", -4, 100, MAY_HIDE},
+    {"padding padding-top padding-bottom padding-right padding-left", "", 0, 700, MOVES},
+    {"word-spacing vertical-align", "", -4, 100, MAY_HIDE},
     {"gap border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
      "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
-    {"outline outline-width text-decoration text-decoration-thickness", "", 0, 3, MOVES},
-    {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
+    {"outline outline-width text-decoration text-decoration-thickness -webkit-text-stroke-width", "", 0, 3, MOVES},
     /* The properties of ordinary mail that cannot hide text. */
     {"font-family font-weight font-style font-variant font-stretch src unicode-range font-display panose-1 text-align "
         "text-align-last text-transform text-rendering text-justify text-shadow text-decoration-line "
         "text-decoration-color text-decoration-style text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
         "text-underline text-overflow min-height clear cursor "
-        "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break table-layout caption-side empty-cells "
+        "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break caption-side empty-cells "
         "border-color border-top-color border-bottom-color border-left-color border-right-color border-style "
         "border-top-style border-bottom-style border-left-style border-right-style border-collapse border-spacing "
         "border-radius border-top-left-radius border-top-right-radius border-bottom-left-radius "
@@ -361,85 +403,109 @@ void style_begin(void) {
 
 static void set_color(rgb *color, rgb value) { *color = *color == UNSET || *color == value ? value : UNKNOWN; }
 
-/* Sets a size, or a height of lines, of a block. Too small and too large ones are alike. */
-static void set_number(float *number, double value, float most) {
-    float new_number = value == 0 || value > most ? .1f : (float)value;
-    *number = *number == 0 || *number == new_number ? new_number : .1f;
+/* Sets a size, or a height of lines, of a block. One that is too small, too large or not understood is TOO_SMALL. */
+static void set_number(float *number, double value, double most) {
+    float new_number = value != 0 && value <= most ? (float)value : TOO_SMALL;
+    *number = *number == 0 || *number == new_number ? new_number : TOO_SMALL;
+}
+
+/* Returns the number of a word for a multiple of what the parent has; 0 for other words. */
+static double read_multiple(span value) {
+    return is_one_of(value, "inherit unset") ? -1 : IS("smaller") ? -.83 : IS("larger") ? -1.2 : 0;
 }
 
 static void set_size(struct effect *effect, span value) {
-    double size = 0;
-    span unit = value;
-    if (is_one_of(value, "xx-small x-small small medium large x-large xx-large larger initial"))
+    double size = read_multiple(value);
+    bool is_number = begins_number(value) && *value.at != '-';
+    if (is_number && is_digit(value.end[-1]) && read_length(value, 0, 0) >= MIN_LETTER) /* not all pages read a size without unit */
+        return;
+    if (is_one_of(value, "xx-small x-small small medium large x-large xx-large initial"))
         size = 10;
-    else if (is_one_of(value, "inherit unset"))
-        size = -1;
-    else if (IS("smaller"))
-        size = -.83;
-    else if (read_number(&unit, &size) && is_one_of(unit, "em %"))
-        size = *unit.at == '%' ? -size / 100 : -size;
-    else if (!read_pixels(value, &size) || is_one_of(unit, "ex ch vw vh"))
-        size = 0;
+    else if (is_number)
+        size = read_length(value, -1, -.01);
     set_number(&effect->size, size, MAX_LETTER);
 }
 
 static void set_line(struct effect *effect, span value) {
-    double lines = 0;
+    double number, lines = read_multiple(value);
     span unit = value;
-    if (is_one_of(value, "normal inherit initial"))
+    if (is_one_of(value, "normal initial"))
         lines = 1;
-    else if (read_number(&unit, &lines) && !is_one_of(unit, "em") && !is_empty(unit))
-        lines = is_same(unit, LITERAL("%")) ? lines / 100 : read_pixels(value, &lines) ? lines / 16 : 0;
+    else if (read_number(&unit, &number) && *value.at != '-')
+        lines = is_empty(unit) ? number : read_length(value, 16, .16) / 16;
     set_number(&effect->lines, lines, MAX_LINES);
 }
 
 /* Reads the size of letters and the height of lines in a value of the property font. */
 static void set_font(struct effect *effect, span value) {
-    for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
+    for (span word = next_word(&value); !is_empty(word) && !is_empty(strip(value)); word = next_word(&value)) {
         span size = before_first(word, '/');
-        bool is_weight = size_of(size) == 3 && size.at[1] == '0' && size.at[2] == '0';
-        if (!is_weight && !is_empty(size) && (begins_number(size) || find_byte(size, '(')))
-            set_size(effect, size);
+        bool is_weight = size_of(word) == 3 && size.at[1] == '0' && size.at[2] == '0';
+        if (is_weight || is_one_of(word, "normal italic oblique small-caps bold bolder lighter"))
+            continue;
+        if (find_byte(word, ',')) /* a family without a size: browsers do not read the value */
+            return;
+        set_size(effect, starts_with(strip(value), LITERAL("/")) ? (span){0} : size);
         if (size.end < word.end)
             set_line(effect, skip_bytes(span_between(size.end, word.end), 1));
+        return; /* the family follows */
     }
 }
 
 /* Adds a declaration, in lower case, to a block. */
 static void add_declaration(struct effect *effect, int number, span value) {
     const struct property *property = number < 0 ? &OTHER : &PROPERTIES[number];
+    struct range range = read_range(value, property->blur);
     switch (number) {
     case P_COLOR:
         set_color(&effect->color, read_color(value));
-        break;
+        return;
     case P_BACKGROUND:
         set_color(&effect->background, read_background(value));
-        break;
+        return;
     case P_PICTURE:
         effect->background = read_background(value) == CLEAR ? effect->background : UNKNOWN;
-        break;
+        return;
     case P_SIZE:
         set_size(effect, value);
-        break;
+        return;
     case P_FONT:
         set_font(effect, value);
-        break;
+        return;
     case P_LINE:
         set_line(effect, value);
-        break;
+        return;
     case P_CONTENT: /* a picture replaces the text of its element */
         effect->flags |= find_byte(value, '(') ? MAY_HIDE : 0;
         /* fall through */
     case P_TEXT:
-        effect->text = find_byte(value, '"') ? span_between(find_byte(value, '"'), value.end) : effect->text;
+        effect->text = find_byte(value, '"') || find(value, LITERAL("attr(")) ? value : effect->text;
+        return;
+    case P_SCHEME: /* letters are black on white in a scheme that can be light */
+        effect->flags |= find(value, LITERAL("light")) || IS("normal") ? 0 : MAY_HIDE;
+        return;
+    case P_DISPLAY:
+    case P_FLOAT:
+        effect->flags |= starts_with(value, LITERAL("table-")) ? HAS_MARGIN : IS("table") || IS("none") ? 0 : IS_BOX;
         break;
-    default: {
-        bool has_bounds = property->least < property->most;
-        bool is_harmless = is_one_of(value, property->harmless) ||
-                           (has_bounds && !has_odd_length(value, property->least, property->most, property->blur));
-        effect->flags |= is_harmless ? 0 : property->flags;
+    case P_INDENT:
+        if (range.least < property->least && range.least > -INFINITY) {
+            effect->indent = smaller(effect->indent, (float)range.least);
+            return;
+        }
+        break;
+    case P_MARGIN:
+        effect->margin = effect->margin == 0 ? (float)range.least : smaller(effect->margin, (float)range.least);
+        break;
+    case P_SHADOW: /* it may cover the background beneath letters */
+        effect->flags |= find(value, LITERAL("inset")) && range.most - range.least > 3 ? MAY_HIDE : 0;
+        break;
+    default:
+        break;
     }
-    }
+    bool has_bounds = property->least < property->most;
+    bool is_within = has_bounds && range.least >= property->least && range.most <= property->most;
+    effect->flags |= is_within || is_one_of(value, property->harmless) ? 0 : property->flags;
 }
 
 /* Reads the declarations in a text in lower case that simplify returned. */
@@ -452,11 +518,17 @@ static struct effect read_effect(span text) {
         if (is_empty(name) || starts_with(name, LITERAL("mso-")) || starts_with(name, LITERAL("--")) ||
             starts_with(name, LITERAL("scrollbar-")))
             continue;
-        span value = strip(before_first(span_between(colon + 1, end), '!'));
-        bool is_light = is_same(name, LITERAL("color-scheme")) && starts_with(value, LITERAL("light"));
-        if (!is_empty(value) && !is_light)
-            add_declaration(&effect, number_of(&property_table, name), value);
+        span value = strip(span_between(colon + 1, end)), rest = value;
+        rest.at = before_first(value, '!').end;
+        bool is_important = is_same(strip(skip_bytes(rest, 1)), LITERAL("important"));
+        value.end = is_important ? strip(span_between(value.at, rest.at)).end : value.end;
+        int number = number_of(&property_table, name);
+        if (!is_empty(value))
+            add_declaration(&effect, number, value);
+        effect.flags |= is_important && number == P_MARGIN ? HAS_MARGIN : 0;
     }
+    if (effect.indent < INDENT)
+        effect.flags |= effect.indent + effect.margin < INDENT ? MAY_HIDE : HANGS;
     return effect;
 }
 
@@ -472,18 +544,45 @@ void sheet_begin(struct sheet *sheet, struct arena *arena) {
     *sheet = (struct sheet){.arena = arena, .page = &FIRST_STYLE, .link = LINK, .steps_left = MAX_STEPS};
 }
 
-/* Returns where the sheet notes a name. All processes note it at the same place, unlike hashes with SECRET, because two
- * names may have one place. */
-static size_t place_of_name(span name) {
-    static const uint64_t KEY[2] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xd1b54a32d192ed03)};
-    return hash_any_case(KEY, name) % MAX_NAMES;
+/* A class, an id, or the name of an unknown attribute that the page has. */
+struct name {
+    struct name *next, *next_in_bucket;
+    span text;
+    uint64_t hash;
+};
+
+/* Returns where the sheet has a name, or where it would be added. */
+static struct name **find_name(struct sheet *sheet, uint64_t hash) {
+    struct name **at = &sheet->name_buckets[hash % COUNT_OF(sheet->name_buckets)];
+    while (*at && (*at)->hash != hash)
+        at = &(*at)->next_in_bucket;
+    return at;
 }
 
-void sheet_note_name(struct sheet *sheet, span name) { sheet->has_name[place_of_name(name)] = true; }
+void sheet_note_name(struct sheet *sheet, span text) {
+    uint64_t hash = hash_any_case(SECRET, text);
+    struct name **at = find_name(sheet, hash);
+    if (*at || sheet->n_names == MAX_NAMES)
+        return;
+    *at = arena_allocate(sheet->arena, 1, sizeof **at);
+    **at = (struct name){.next = sheet->names, .text = text, .hash = hash};
+    sheet->names = *at;
+    sheet->n_names++;
+}
 
-static bool has_name(const struct sheet *sheet, span name) { return sheet->has_name[place_of_name(name)]; }
+/* After MAX_NAMES names, the page may have any name. */
+static bool has_name(struct sheet *sheet, span text) {
+    return sheet->n_names == MAX_NAMES || *find_name(sheet, hash_any_case(SECRET, text));
+}
 
-static bool is_combinator(uint8_t c) { return is_space(c) || c == '>' || c == '+' || c == '~' || c == '|'; }
+/* Returns the first of these names that contains a text in lower case; NULL if none does. */
+static const struct name *find_part(const struct name *name, span part) {
+    while (name && !find_any_case(name->text, part))
+        name = name->next;
+    return name;
+}
+
+static bool is_combinator(uint8_t c) { return (is_space(c) && c != COMMENT) || c == '>' || c == '+' || c == '~' || c == '|'; }
 
 /* Returns the bit of a class or an id that an ancestor must have, by a rule; 0 if no rule needs it. is_needed: the rule
  * that is read needs it. After MAX_KEYS classes and ids, it has no bit, and the rule is for all elements. */
@@ -517,19 +616,25 @@ static void add_condition(struct rule *rule, enum key_kind kind, span name) {
 static bool read_attribute_selector(struct sheet *sheet, span text, struct rule *rule) {
     span name = read_name(&text);
     bool is_class = is_same_any_case(name, LITERAL("class")), is_id = is_same_any_case(name, LITERAL("id"));
-    if (is_id && starts_with(text, LITERAL("~"))) /* an id is looked up as a whole */
+    if (!is_class && !is_id) {
+        bool has_namespace = is_empty(name) || starts_with(text, LITERAL("|")) || starts_with(text, LITERAL("\\"));
+        return has_namespace || attribute_of(name) >= 0 || has_name(sheet, name);
+    }
+    bool is_whole = starts_with(text, LITERAL("=")) || (is_class && starts_with(text, LITERAL("~="))); /* else ^= *= */
+    text = skip_bytes(text, !starts_with(text, LITERAL("=")));
+    span value = strip_any(skip_bytes(text, 1), " \""), word = value;
+    word = read_name(&word);
+    if (!starts_with(text, LITERAL("=")) || is_empty(word) || word.end < value.end || size_of(word) > MAX_PART ||
+        sheet->n_names == MAX_NAMES || sheet->steps_left <= sheet->n_names)
         return true;
-    if (is_class || is_id) {
-        text = skip_bytes(text, starts_with(text, LITERAL("~")));
-        span value = strip_any(skip_bytes(text, 1), " \""), word = value;
-        word = read_name(&word);
-        if (!starts_with(text, LITERAL("=")) || is_empty(word) || word.end < value.end)
-            return true;
+    if (is_whole) {
         add_condition(rule, is_class ? OF_CLASS : OF_ID, word);
         return has_name(sheet, word);
     }
-    bool has_namespace = is_empty(name) || starts_with(text, LITERAL("|")) || starts_with(text, LITERAL("\\"));
-    return has_namespace || attribute_of(name) >= 0 || has_name(sheet, name);
+    sheet->steps_left -= sheet->n_names;
+    rule->part = copy_lower(sheet->arena, word);
+    rule->part_kind = is_class ? OF_CLASS : OF_ID;
+    return find_part(sheet->names, rule->part);
 }
 
 /* Reads the last simple selector of a selector. Returns false if the selector matches nothing: links that the mouse is
@@ -566,38 +671,46 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule) {
     return is_shown && has_names;
 }
 
+static void insert_rule(struct sheet *sheet, const struct rule *rule) {
+    if (sheet->n_rules++ >= MAX_RULES) {
+        sheet->is_lost = true;
+        return;
+    }
+    struct rule *copy = arena_allocate(sheet->arena, 1, sizeof *copy);
+    *copy = *rule;
+    copy->hash = hash_of_key(rule->kind, rule->key);
+    copy->tag_hash = hash_any_case(SECRET, rule->tag);
+    struct rule **bucket = bucket_of(sheet, copy->hash);
+    copy->next = *bucket;
+    *bucket = copy;
+}
+
 /* Adds a rule for each selector of a list. */
 static void add_rule(struct sheet *sheet, span selectors, span body) {
-    struct effect effect = read_effect(copy_lower(sheet->arena, body)), *copy = NULL;
+    struct effect new_effect = read_effect(copy_lower(sheet->arena, body)), *effect;
     sheet->is_lost = sheet->is_lost || find_byte(body, '{'); /* a rule in a rule */
-    if (!is_empty(effect.text))
-        *LIST_ADD(sheet->arena, &sheet->texts) = effect.text;
-    if (effect.color == UNSET && effect.background == UNSET && effect.size == 0 && effect.lines == 0 && !effect.flags)
+    if (!is_empty(new_effect.text))
+        *LIST_ADD(sheet->arena, &sheet->texts) = new_effect.text;
+    if (new_effect.color == UNSET && new_effect.background == UNSET && new_effect.size == 0 && new_effect.lines == 0 &&
+        !new_effect.flags)
         return;
+    effect = arena_allocate(sheet->arena, 1, sizeof *effect);
+    *effect = new_effect;
     for (bool is_last = false; !is_last;) {
-        if (sheet->n_rules++ == MAX_RULES) {
-            sheet->is_lost = true;
-            return;
-        }
         const uint8_t *end = find_outside(selectors, ',', ',');
         struct rule rule;
         bool matches = read_selector(sheet, strip(span_between(selectors.at, end)), &rule);
+        rule.effect = effect;
         is_last = end == selectors.end;
         selectors = skip_bytes(span_between(end, selectors.end), 1);
-        if (!matches)
-            continue;
-        if (!copy) {
-            copy = arena_allocate(sheet->arena, 1, sizeof *copy);
-            *copy = effect;
-        }
-        struct rule *new_rule = arena_allocate(sheet->arena, 1, sizeof *new_rule);
-        *new_rule = rule;
-        new_rule->hash = hash_of_key(rule.kind, rule.key);
-        new_rule->tag_hash = hash_any_case(SECRET, rule.tag);
-        new_rule->effect = copy;
-        struct rule **bucket = bucket_of(sheet, new_rule->hash);
-        new_rule->next = *bucket;
-        *bucket = new_rule;
+        if (matches && (is_empty(rule.part) || rule.kind > OF_TAG))
+            insert_rule(sheet, &rule);
+        else if (matches) /* a rule for each class or id that has the part */
+            for (const struct name *name = find_part(sheet->names, rule.part); name; name = find_part(name->next, rule.part)) {
+                rule.kind = rule.part_kind;
+                rule.key = name->text;
+                insert_rule(sheet, &rule);
+            }
     }
 }
 
@@ -610,8 +723,9 @@ static bool is_never_shown(struct arena *arena, span condition) {
 
 /* Adds the rules of a sheet, or of a block in a sheet, such as "@media screen {...}". */
 static void add_rules(struct sheet *sheet, span text, int depth) {
-    sheet->is_lost = sheet->is_lost || depth > MAX_NESTED;
-    while (!is_empty(text = strip(text)) && !sheet->is_lost) {
+    if (depth > MAX_NESTED)
+        sheet->is_lost = true;
+    while (!is_empty(text = strip(text)) && depth <= MAX_NESTED) {
         if (starts_with(text, LITERAL("<!--")) || starts_with(text, LITERAL("-->"))) {
             text.at += *text.at == '<' ? 4 : 3;
             continue;
@@ -629,7 +743,7 @@ static void add_rules(struct sheet *sheet, span text, int depth) {
         if (!is_at_rule)
             add_rule(sheet, prelude, body);
         else if (starts_with_any_case(prelude, LITERAL("@font-face"))) /* its letters may be blank */
-            sheet->is_lost = has_inner_url(body) || read_effect(copy_lower(sheet->arena, body)).flags;
+            sheet->is_lost = sheet->is_lost || has_inner_url(body) || read_effect(copy_lower(sheet->arena, body)).flags;
         else if (starts_with_any_case(prelude, LITERAL("@media")) ? !is_never_shown(sheet->arena, skip_bytes(prelude, 6))
                  : !starts_with_any_case(prelude, LITERAL("@page")) &&
                        !find_any_case(first_bytes(prelude, 24), LITERAL("keyframes")))
@@ -679,9 +793,8 @@ static void set_colors(struct style *style, const struct style *parent, rgb lett
         }
 }
 
-static float size_in(const struct style *parent, float size) { return size < 0 ? -size * parent->size : size; }
-
-static float smaller(float a, float b) { return a < b ? a : b; }
+/* Returns a size, or a height of lines; other: that of the parent. */
+static float number_in(float other, float number) { return number < 0 ? -number * other : number; }
 
 /* Applies the rules that match by this key. */
 static void apply_rules(struct sheet *sheet, struct style *style, const struct style *parent, enum key_kind kind, span key,
@@ -693,9 +806,9 @@ static void apply_rules(struct sheet *sheet, struct style *style, const struct s
             continue;
         const struct effect *effect = rule->effect;
         set_colors(style, parent, effect->color, effect->background, false);
-        style->size = effect->size == 0 ? style->size : smaller(style->size, size_in(parent, effect->size));
-        style->lines = effect->lines == 0 ? style->lines : smaller(style->lines, effect->lines);
-        style->flags |= effect->flags;
+        style->size = effect->size == 0 ? style->size : smaller(style->size, number_in(parent->size, effect->size));
+        style->lines = effect->lines <= 0 ? style->lines : smaller(style->lines, effect->lines);
+        style->flags |= effect->flags | (effect->flags & HANGS ? MAY_HIDE : 0); /* another margin may be the stronger one */
     }
 }
 
@@ -781,17 +894,21 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     apply_tag(sheet, &style, parent, tag, name, attributes);
     const struct effect *own = read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
     set_colors(&style, parent, own->color, own->background, true);
-    style.size = own->size == 0 ? style.size : size_in(parent, own->size);
-    style.lines = own->lines == 0 ? style.lines : own->lines;
+    style.size = own->size == 0 ? style.size : number_in(parent->size, own->size);
+    style.lines = own->lines == 0 ? style.lines : number_in(parent->lines, own->lines);
     style.flags |= own->flags;
     for (size_t n_pairs = 0; sheet->n_rules && style.n_pairs > n_pairs;) { /* the colors of a rule may join another's */
         n_pairs = style.n_pairs;
         apply_all_rules(sheet, &style, parent, name, attributes);
     }
-    if (TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && !(style.flags & CLIPS)) /* grows with its text */
+    uint32_t inherited = parent->flags & ~(uint32_t)(tag == TAG_TABLE ? FIXED : 0);
+    bool is_table_part = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && !(style.flags & (CLIPS | IS_BOX));
+    if (is_table_part && !((style.flags | inherited) & FIXED)) /* it grows with its text */
         style.flags &= ~(uint32_t)OVERFLOWS;
-    style.flags |= parent->flags;
-    bool is_clipped = style.flags & CLIPS && style.flags & OVERFLOWS;
+    if (style.flags & HANGS ? style.flags & HAS_MARGIN || TAGS[tag].kind > TABLE : inherited & HANGS && style.flags & IS_BOX)
+        style.flags |= MAY_HIDE; /* there is no margin, or lines hang in lines that hang */
+    style.flags = (style.flags & ~(uint32_t)(IS_BOX | HAS_MARGIN)) | inherited;
+    bool is_clipped = style.flags & CLIPS && style.flags & (OVERFLOWS | HANGS);
     sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
     bool is_readable = style.size >= MIN_LETTER && style.lines >= MIN_LINES;
     style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || is_clipped || !is_readable;

@@ -24,12 +24,14 @@ enum {
 };
 
 /* MAX_PAIRS: the sheets of ordinary mail give an element up to 4 pairs of colors. MAX_KEYS: one for each bit. MAX_NAMES:
- * beside 40 names of a page, one of 100 other names counts as one of them. */
+ * of a page; ordinary mail: 2,764. */
 enum { MAX_PAIRS = 6, MAX_KEYS = 64, MAX_NAMES = 4096 };
 
 /* The flags of a style and of a block of declarations. CLIPS: nothing is shown outside of the box, or left of the window.
- * OVERFLOWS: text may be outside of the box. Text in both is doubtful, whichever is around the other. */
-enum { MAY_HIDE = 1, CLIPS = 2, OVERFLOWS = 4, MOVES = 8 };
+ * OVERFLOWS: text may be outside of the box. Text in both is doubtful, whichever is around the other. FIXED: cells do not
+ * grow with their text. HANGS: lines begin left of the box, but in its margin. The style of text has no other flags: IS_BOX:
+ * the element is no part of a table, or has lines of its own. HAS_MARGIN: its margin may be another. */
+enum { MAY_HIDE = 1, CLIPS = 2, OVERFLOWS = 4, MOVES = 8, FIXED = 16, HANGS = 32, IS_BOX = 64, HAS_MARGIN = 128 };
 
 struct colors {
     rgb letters, background;
@@ -68,8 +70,9 @@ struct sheet {
         const struct effect *effect;
     } known[64]; /* style attributes that were read, by hash, because the cells of a table repeat them */
     span_list sources; /* the texts of style elements */
-    bool has_name[MAX_NAMES]; /* by place: whether the page has a class, an id or an unknown attribute with this place */
-    span_list texts; /* texts that declarations show, in lower case */
+    struct name *name_buckets[256], *names; /* classes, ids and unknown attributes of the page: by hash, and all */
+    size_t n_names;
+    span_list texts; /* values that show strings or attributes, in lower case */
     size_t n_rules, n_bytes, steps_left; /* n_bytes: of sheets; steps_left: until MAX_STEPS */
 };
 

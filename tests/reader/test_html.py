@@ -149,6 +149,8 @@ def test_pages_share_bounds_and_their_ends_are_read() -> None:
         ("<a href='data:text/html;base64,PHA+Y2FyZDwvcD4='>a</a>", "card"),
         ("<object data='x'></object><iframe src='data:text/plain,gift%20card'></iframe>", "gift card"),
         ("<style>p:before{content:'Gift card'}</style><p>", "gift card"),
+        ("<style>meta{display:block}meta:after{content:attr(content)}</style><meta content='Gift card'>", "Gift card"),
+        ("<p title='Gift card' style='content:\\61ttr( title )'>", "Gift card"),
         ("<ul style='list-style:inside \"Gift card\"'><li></ul>", "gift card"),
         ("<bdo dir=rtl>drac</bdo>", "drac"),
         ("<p style='unicode-bidi:bidi-override;direction:rtl'>drac</p>", "drac"),

@@ -215,7 +215,20 @@ PLAIN = [
     # rules for a class, an id or an attribute that the page does not have
     *(f"<style>{selector}{{display:none}}</style><img class=y src=z><div data-z><p>secret</div>" for selector in (
         "img.x + div", "#x ~ div", "[data-x] p", "[data-x=z] p", ".x:first-child p", "div[class='x'] p",
-        "[id=x] ~ div")),
+        "[id=x] ~ div", "[class*=x]", "[class^='x'] p", "[class$=x]", "[class|=x]", "div[id*=x]", ".x/**/.y")),
+    "<style>[class*=x]{display:none}</style><b class=xy></b><p class=a>secret",
+    # lines that begin in the margin, as in Word's lists
+    *(f"<p style='margin-left:{margin};text-indent:{indent}'>secret" for margin, indent in (
+        ("36.0pt", "-18.0pt"), (".5in", "-.25in"), ("48px", "-48px"))),
+    "<style>p.a{margin:0in;margin-bottom:.0001pt}</style><p class=a style='text-indent:-18pt;margin-left:36pt'>secret",
+    *(f"<p style='color-scheme:{scheme}'>secret" for scheme in ("light dark", "dark light", "only light", "normal")),
+    "<blockquote style='margin:0px 0px 0px 0.8ex;padding-left:1ex'>secret</blockquote>",
+    "<div style='overflow:hidden'><table style='table-layout:fixed;width:100%'><td>"
+    "<table><td style='white-space:nowrap'>secret</table></table></div>",
+    "<p style='background:#fff url(x.png) no-repeat center center/cover'>secret",
+    "<p style='background:#222 url(x.png) repeat-x 0 0;color:#fff'>secret",
+    "<div style='font-size:0'><p style='font:bold 12px/14px Arial'>secret</div>",
+    "<form><b></form>secret",
     "<style>:root{color-scheme:light dark;supported-color-schemes:light dark}</style>secret",
     "<p style='caret-color:#000;font-variant-caps:normal;-webkit-text-stroke-width:0px'>secret",
     "<style>v\\:* {behavior:url(#default#VML)} .a{page:b}</style><p class=a>secret",
@@ -291,6 +304,37 @@ FAR = [
     "<html style='font-size:1px'><p style='font-size:1rem'>secret",
     "<svg width=0 height=0><style>.a{display:none}</style></svg><p class=a>secret",
     "<style>@font-face{font-family:a;src:local('DejaVu Sans');size-adjust:0%}</style><p style='font-family:a'>secret",
+    # comments in selectors
+    *(f"<style>{selector}{{display:none}}</style><p class='a b'>secret" for selector in (
+        ".a/**/.b", "p/*x*/.b", ".a/**/.b/**/,.c", "/**/.a/**/[class]", "[class*=a]", "[class^=a]", "[class$=b]")),
+    "<style>[id*=b]{display:none}</style><p id='a b'>secret",
+    # parts of tables that do not grow with their text
+    *(f"<b style='overflow:hidden;display:inline-block'><table style='{table}'><td style='{cell}'>secret</table></b>"
+      for table, cell in (("", "display:block;height:0"), ("display:block;height:0", ""), ("", "float:left;height:0"),
+                          ("table-layout:fixed;width:1px", ""), ("table-layout:fixed;width:10px", "width:1px"))),
+    "<style>td{display:block;height:0}</style><div style='overflow:hidden'><table><td>secret</table></div>",
+    # values that browsers do not read
+    *(f"<div style='font-size:0'><p style='{style}'>secret</div>" for style in (
+        "font-size:14", "font:12px", "font-size:14px!importan", "font-size:1/**/4px", "font-size:-14px",
+        "font-size:larger", "font-size:1.5em", "font:12px!x")),
+    *(f"<p style='color:white;{style}'>secret" for style in (
+        "background:black!importan", "background:5 black", "background:white black", "background:0 0 0 black",
+        "background:transparent black", "color:rgb(0,0 0)", "color:rgb(0 0,0)")),
+    "<div style='line-height:0;overflow:hidden'><p style='line-height:inherit;margin:0'>secret</div>",
+    # inner shadows, and lines that hang
+    "<div style='background:#000;color:#fff;box-shadow:inset 0 12px #fff,inset 0 -12px #fff'>secret</div>",
+    "<p style='text-indent:-80px'>secret",
+    *(f"<p style='margin-left:80px;text-indent:-80px;{style}'>secret" for style in (
+        "margin-left:0", "margin-inline-start:0", "display:table-cell")),
+    "<p style='margin-left:80px;text-indent:-80px'><span style='display:inline-block'>secret</span>",
+    "<style>p{margin-left:0!important}</style><p style='margin-left:80px;text-indent:-80px'>secret",
+    "<table><td style='margin-left:80px;text-indent:-80px'>secret</table>",
+    # elements that other elements do not end
+    "<video><p>x<video><p>secret", "<p>x<canvas><svg><summary>secret", "<form><video></form>secret</video>",
+    "<form style='display:none'><table><tr><td></form>secret",
+    "<div style='font-size:0'><form><form style='font-size:14px'>secret",
+    "<div style='font-size:0'><form style='font-size:14px'><b></form></b>secret",
+    "<spacer style='display:none'>secret", "<frameset><p>secret", "<html><p>x<video><table></table>secret",
     "<p style='scale:0'>secret", "<p style='outline:400px solid #fff;outline-offset:-400px'>secret",
 ]  # fmt: skip
 
@@ -380,7 +424,7 @@ def test_chromium_paints_what_is_plain(tmp_path: Path) -> None:
     ]  # too small letters
     pairs = [one.replace("secret", other) for one, other in zip(every, every[64:] + every[:64])]
     start = "<!doctype html><style>a{text-decoration:none}</style>"  # a line under a word goes around its letters
-    pages = [start + page for page in every + pairs]
+    pages = [page if page.startswith("<html>") else start + page for page in every + pairs]
     one, other = painted(pages, "secret", tmp_path), painted(pages, "terces", tmp_path)
     seen = [x != y and any(abs(a - b) > 12 for a, b in zip(x, y, strict=True)) for x, y in zip(one, other, strict=True)]
     # Painted, but not read: letters of 2 pixels, and the text of a picture without a size.
