@@ -417,8 +417,8 @@ static double read_multiple(span value) {
 static void set_size(struct effect *effect, span value) {
     double size = read_multiple(value);
     bool is_number = begins_number(value) && *value.at != '-';
-    if (is_number && is_digit(value.end[-1]) && read_length(value, 0, 0) >= MIN_LETTER) /* not all pages read a size without unit */
-        return;
+    if (is_number && is_digit(value.end[-1]) && read_length(value, 0, 0) >= MIN_LETTER)
+        return; /* not all pages read a size without a unit */
     if (is_one_of(value, "xx-small x-small small medium large x-large xx-large initial"))
         size = 10;
     else if (is_number)
@@ -495,6 +495,7 @@ static void add_declaration(struct effect *effect, int number, span value) {
         }
         break;
     case P_MARGIN:
+        range.least = range.least < INFINITY ? range.least : 0; /* a word such as auto */
         effect->margin = effect->margin == 0 ? (float)range.least : smaller(effect->margin, (float)range.least);
         break;
     case P_SHADOW: /* it may cover the background beneath letters */

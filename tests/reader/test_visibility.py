@@ -325,16 +325,16 @@ FAR = [
     "<div style='background:#000;color:#fff;box-shadow:inset 0 12px #fff,inset 0 -12px #fff'>secret</div>",
     "<p style='text-indent:-80px'>secret",
     *(f"<p style='margin-left:80px;text-indent:-80px;{style}'>secret" for style in (
-        "margin-left:0", "margin-inline-start:0", "display:table-cell")),
+        "margin-left:0", "margin-inline-start:0", "display:table-cell", "margin:auto")),
     "<p style='margin-left:80px;text-indent:-80px'><span style='display:inline-block'>secret</span>",
     "<style>p{margin-left:0!important}</style><p style='margin-left:80px;text-indent:-80px'>secret",
     "<table><td style='margin-left:80px;text-indent:-80px'>secret</table>",
     # elements that other elements do not end
-    "<video><p>x<video><p>secret", "<p>x<canvas><svg><summary>secret", "<form><video></form>secret</video>",
+    "<audio><p>x<audio><p>secret", "<p>x<canvas><svg><summary>secret", "<form><audio></form>secret</audio>",
     "<form style='display:none'><table><tr><td></form>secret",
     "<div style='font-size:0'><form><form style='font-size:14px'>secret",
     "<div style='font-size:0'><form style='font-size:14px'><b></form></b>secret",
-    "<spacer style='display:none'>secret", "<frameset><p>secret", "<html><p>x<video><table></table>secret",
+    "<spacer style='display:none'>secret", "<frameset><p>secret", "<html><p>x<audio><table></table>secret",
     "<p style='scale:0'>secret", "<p style='outline:400px solid #fff;outline-offset:-400px'>secret",
 ]  # fmt: skip
 
