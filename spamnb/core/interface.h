@@ -248,3 +248,73 @@ void curve_fit(struct curve *curve);
 /* Writes the probability that each of n labels is right. odds: (1 - p)/p, where p is the probability of the label by a
  * model without the message. noise: the share of labels that are wrong. */
 void compute_trust(const double *odds, size_t n, double noise, double *trusts);
+
+/* ---- Tokens of a model file, in buckets: store/buckets.py ---- */
+
+/* What is wrong with a bucket of a file, or with the figures that a file should have. */
+enum bucket_problem {
+    BUCKET_WHOLE, BUCKET_CUT_HASHES, BUCKET_HASH_ORDER, BUCKET_WIDTH, BUCKET_CUT_RECORDS, BUCKET_PLACE, BUCKET_LABEL,
+    BUCKET_FIGURES, BUCKET_CUT_TEXTS, BUCKET_CUT_VECTORS, BUCKET_NO_TEXT, BUCKET_COUNT, BUCKET_WEIGHT, BUCKET_MEMORY,
+};
+
+enum { MAX_RECORD = 15 }; /* bytes */
+
+/* n buckets of a file, in which nothing is trusted. A column has the bytes of one bucket after the other, and its ends
+ * are where the bytes of each bucket end.
+ *
+ * keys: the lowest hash that each bucket may have, ascending
+ * hashes, records: of the tokens; a record has the bytes that widths says
+ * texts, vectors: of the tokens; only buckets_change reads them
+ * n_classes: of the model
+ * vector_bytes: of the vector of a token; a bucket has the vectors of all its tokens, or no vectors
+ */
+struct buckets {
+    size_t n, n_classes, vector_bytes;
+    const int64_t *keys, *widths, *hash_ends, *record_ends, *text_ends, *vector_ends;
+    const uint8_t *hashes, *records, *texts, *vectors;
+};
+
+/* Writes the figures of n tokens, whose hashes ascend: for each token and class the messages, the occurrences and the
+ * weight. The figures of a token that no bucket has stay as they are. */
+enum bucket_problem buckets_read(const struct buckets *buckets, const int64_t *hashes, size_t n, int64_t *figures);
+
+/* n tokens that get other figures, ascending by hash.
+ *
+ * figures: as in buckets_read. A token of zeros is deleted
+ * text_begins, text_lengths: of the texts; the length is -1 for a token that a bucket has
+ * vectors: NULL: all vectors stay, and new tokens have zeros
+ */
+struct changed_tokens {
+    size_t n;
+    const int64_t *hashes, *figures, *text_begins, *text_lengths;
+    const uint8_t *texts, *vectors;
+};
+
+/* What happens to a bucket. RECORDS_CHANGED: the tokens stay the same, and only the records are written. */
+enum bucket_action { RECORDS_CHANGED, BUCKET_WRITTEN, BUCKET_DELETED };
+
+/* The buckets that change, as in struct buckets; RECORDS_CHANGED has no hashes, texts and vectors. A bucket of more than
+ * max_tokens tokens is divided into buckets of new_tokens tokens. The caller allocates memory for all old buckets and
+ * tokens, and for all changed ones. */
+struct changed_buckets {
+    size_t n, max_tokens, new_tokens;
+    uint8_t *actions;
+    int64_t *keys, *widths, *hash_ends, *record_ends, *text_ends, *vector_ends;
+    uint8_t *hashes, *records, *texts, *vectors;
+};
+
+/* Writes the buckets that change if tokens get other figures. The first bucket has the lowest hash of a new token. */
+enum bucket_problem buckets_change(const struct buckets *buckets, const struct changed_tokens *changes,
+                                   struct changed_buckets *changed);
+
+/* Places of hashes, from 0 on, in the order in which the hashes were added. */
+struct hash_index;
+
+/* Returns a new index without hashes; NULL if there is too little memory. */
+struct hash_index *hash_index_new(void);
+void hash_index_delete(struct hash_index *index);
+size_t hash_index_size(const struct hash_index *index);
+/* Returns all hashes, by place. They stay in place until the next call of hash_index_places. */
+const int64_t *hash_index_hashes(const struct hash_index *index);
+/* Writes the places of n hashes; a new hash gets the next place. Returns false if there is too little memory. */
+bool hash_index_places(struct hash_index *index, const int64_t *hashes, size_t n, int64_t *places);

@@ -54,7 +54,7 @@ def write_sums(store: Store, model: Model, blocks: Iterable[Block]) -> None:
     All tokens come in several blocks, ascending by hash, because all cells at once may not fit the memory.
     """
     with store.writing():
-        write_blocks(store, blocks)
+        write_blocks(store, blocks, len(model.class_ids))
         store.put_model(model)
 
 

@@ -40,7 +40,7 @@ from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.arrays import ARRAY
-from spamnb.store.buckets import TABLE, Block, read_cells, read_texts, read_vectors
+from spamnb.store.buckets import TABLE, Block, read_all_figures, read_texts, read_vectors
 from spamnb.store.classes import MAX_CLASSES, check_model, read_model, update_model
 from spamnb.store.database import APPLICATION_ID, Database
 from spamnb.store.pending import Pending, read_pending
@@ -391,10 +391,9 @@ class Store(Database):
         with self.reading():
             self.write_changes()
             parts, pending = [], self._read_pending()
-            for hashes, cells in read_cells(self, len(self.own.class_ids)):
-                table = cells.table(len(hashes), len(self.own.class_ids))
-                pending.add_to(table, hashes)
-                parts.append((len(hashes), Cells.of_table(table)))
+            for hashes, figures in read_all_figures(self, len(self.own.class_ids)):
+                pending.add_to(figures, hashes)
+                parts.append((len(hashes), Cells.of_table(figures)))
             tokens, vectors = read_texts(self)
             return Block(tokens, Cells.concat(parts), vectors)
 
@@ -435,7 +434,7 @@ class Store(Database):
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""
         with self.reading():
-            stored, vectors = read_vectors(self, hashes)
+            stored, vectors = read_vectors(self, np.sort(hashes), self.own.meta[SIZE])
             zeros = np.zeros((1, vectors.shape[1]), vectors.dtype)
             return np.append(vectors, zeros, axis=0)[find_sorted(stored, hashes)]
 
@@ -460,16 +459,15 @@ class Store(Database):
             if sign < 0 and not self.own.sums[number, 0]:
                 raise SpamnbError(f"{self.path}: class {label!r} has no message; nothing was forgotten")
             tokens, counts = TokenArray.of(message.tokens), message.counts
-            places = rows.find_places(tokens.hashes, self.own, add=True)
-            old_figures = rows.figures[places, number]
+            places = rows.find_places(tokens.hashes, self.own)
+            old_figures, was_used = rows.figures[places, number], rows.is_used(places)
             if sign > 0:
-                rows.mark_changed(places, tokens)
+                rows.mark_changed(places, tokens.take(np.flatnonzero(~was_used)))
             else:
                 self._has_deleted = True
                 present, counts = clip_counts(old_figures, counts)
-                places, old_figures = places[present], old_figures[present]
+                places, old_figures, was_used = places[present], old_figures[present], was_used[present]
                 rows.mark_changed(places)
-            n_used = np.count_nonzero(rows.is_used(places))
             figures = old_figures.copy()
             figures[:, DOCUMENTS] += sign
             figures[:, OCCURRENCES] += sign * counts
@@ -477,7 +475,7 @@ class Store(Database):
             is_used = rows.is_used(places)
             rows.figures[places[~is_used]] = 0
             change = sign, sign * len(places), sign * int(counts.sum())
-            self._change(self.own.with_sums(number, change, int(np.count_nonzero(is_used) - n_used)))
+            self._change(self.own.with_sums(number, change, int(is_used.sum()) - int(was_used.sum())))
             if self._frequencies is not None:
                 frequencies = self._frequencies[number]
                 old_counts = np.unique(old_figures[:, DOCUMENTS], return_counts=True)
@@ -509,8 +507,8 @@ class Store(Database):
             own = self.own
             if self._frequencies is None:
                 self.write_changes()
-                parts = [(len(hashes), cells) for hashes, cells in read_cells(self, len(own.sums))]
-                cells = Cells.concat(parts)
+                parts = read_all_figures(self, len(own.sums))
+                cells = Cells.concat([(len(hashes), Cells.of_table(figures)) for hashes, figures in parts])
                 if not np.array_equal(cells.sums(DOCUMENTS, cells.label, len(own.sums)), own.sums[:, 1]):
                     raise Damaged("sums of tokens that differ from the sums in table classes")
                 self._frequencies = cells.frequencies(len(own.sums))
@@ -525,7 +523,7 @@ class Store(Database):
             update_model(self, self._own)
             self._is_written = True
         if self._rows is not None:
-            self._rows.write_changes()
+            self._rows.write_changes(self.own.meta[SIZE])
 
     def recalibrate(self) -> None:
         """Let the curves be fitted again when the transaction ends."""

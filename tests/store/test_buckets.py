@@ -22,7 +22,8 @@ from spamnb.store import buckets
 from spamnb.store.buckets import (
     LOWEST,
     Block,
-    read_cells,
+    read_all_figures,
+    read_figures,
     read_texts,
     read_vectors,
     rewrite,
@@ -64,8 +65,8 @@ def texts_of(figures: Figures) -> TokenArray:
 
 
 def read(store: Store) -> Figures:
-    (tokens, _), parts = read_texts(store), list(read_cells(store, CLASSES))
-    cells, hashes = Cells.concat([(len(part), cells) for part, cells in parts]), tokens.hashes.tolist()
+    (tokens, _), parts = read_texts(store), list(read_all_figures(store, CLASSES))
+    cells, hashes = Cells.concat([(len(part), Cells.of_table(table)) for part, table in parts]), tokens.hashes.tolist()
     assert [hash_ for part, _ in parts for hash_ in part.tolist()] == hashes
     figures: Figures = {hash_: {} for hash_ in hashes}
     for token, label, (documents, occurrences, weight) in zip(
@@ -93,21 +94,27 @@ def test_tokens_that_are_rewritten_are_read_again(
         hashes, cells = cells_of(first)
         texts = texts_of(first)
         vectors = np.arange(1, len(hashes) + 1, dtype=np.float32)[:, None] * np.ones(dimensions, np.float32)
-        write_blocks(store, [Block(texts.take(np.argsort(texts.hashes)), cells, vectors)] if len(hashes) else [])
+        blocks = [Block(texts.take(np.argsort(texts.hashes)), cells, vectors)] if len(hashes) else []
+        write_blocks(store, blocks, CLASSES)
         expected = dict(first)
         for change in changes:
             deleted = {hash_ for hash_ in expected if chance.random() < 0.3}
             expected = {hash_: cells for hash_, cells in expected.items() if hash_ not in deleted} | change
             hashes, cells = cells_of({hash_: {} for hash_ in deleted} | change)
             if len(hashes):
-                rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(change))
+                rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(change), chance.choice([0, 1 << 30]))
             assert read(store) == expected
         sizes = [len(row[0]) // 8 for row in store.execute("SELECT hashes FROM tokens")]
         assert all(1 <= size <= 4 for size in sizes)
         asked = np.array(sorted({*first, *expected, 5}), np.int64)
-        known = np.concatenate([np.zeros(0, np.int64), *(hashes for hashes, _ in read_cells(store, CLASSES, asked))])
-        assert {*known.tolist()} >= {*expected}
-        of_hash = dict(zip(known.tolist(), read_vectors(store, asked)[1].tolist()))
+        for size in (0, 1 << 30):  # the buckets are read in one range, or each by a hash
+            figures = read_figures(store, CLASSES, asked, size)
+            known, cells = cells_of(expected)
+            table = dict(zip(known.tolist(), cells.table(len(known), CLASSES).tolist()))
+            assert figures.tolist() == [table.get(hash_, [[0] * 3] * CLASSES) for hash_ in asked.tolist()]
+            known, vectors = read_vectors(store, asked, size)
+            of_hash = dict(zip(known.tolist(), vectors.tolist()))
+            assert of_hash.keys() >= {*expected}
         for number, hash_ in enumerate(sorted(first), 1):
             unchanged = hash_ in expected and not any(hash_ in change for change in changes)
             assert not unchanged or of_hash[hash_] == [number] * dimensions
@@ -118,7 +125,7 @@ def test_a_deleted_tokens_hash_is_not_left_as_a_key(small: None) -> None:
     figures: Figures = {int(hash_): {0: (1, 0, 0)} for hash_ in rng.integers(LOWEST, (1 << 63) - 1, 500)}
     with Store.create(":memory:", {}) as store, store.writing():
         hashes, cells = cells_of(figures)
-        rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(figures))
+        rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(figures), 0)
         keys = {key for (key,) in store.execute("SELECT bucket FROM tokens")}
         assert len(keys) > 200 and not keys & {*figures}
 
@@ -163,6 +170,57 @@ def test_buckets_that_no_model_has_are_told(tmp_path: Path, spoil: str, says: st
         assert "\n" not in str(error.value)
 
 
+@given(TOKENS.filter(bool), TOKENS, st.data())
+def test_spoiled_buckets_are_read_or_told(first: Figures, change: Figures, data: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as patch, Store.create(":memory:", {}) as store, store.writing():
+        patch.setattr(buckets, "BUCKET_TOKENS", 2)
+        patch.setattr(buckets, "MAX_BUCKET_TOKENS", 4)
+        hashes, cells = cells_of(first)
+        rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(first), 0)
+        column = data.draw(st.sampled_from(["hashes", "width", "cells", "texts", "vectors"]))
+        (old,) = store.execute(f"SELECT {column} FROM tokens ORDER BY bucket LIMIT 1").fetchone()  # noqa: S608
+        if column == "width":
+            new: bytes | int = data.draw(st.sampled_from([0, 4, 6, 8, 10, 15, 16]))
+        else:
+            begin = data.draw(st.integers(0, len(old)))
+            new = old[:begin] + data.draw(st.binary(max_size=20)) + old[begin + data.draw(st.integers(0, 9)) :]
+        key = "(SELECT min(bucket) FROM tokens)"
+        store.execute(f"UPDATE tokens SET {column} = ? WHERE bucket = {key}", (new,))  # noqa: S608
+        hashes, cells = cells_of(change)
+        table = cells.table(len(hashes), CLASSES)
+        for access in (
+            lambda: list(read_all_figures(store, CLASSES)),
+            lambda: read_texts(store),
+            lambda: rewrite(store, hashes, table, texts_of(change), 0),
+            lambda: list(read_all_figures(store, CLASSES)),
+        ):
+            try:
+                access()
+            except Damaged as error:
+                assert "in table tokens" in str(error)
+
+
+def test_texts_that_end_in_another_bucket_are_told(small: None) -> None:
+    """The ends of all texts are as many as the tokens, but one bucket has one too few, and the next one too many."""
+    store = make_store([("ham", {f"word{n}": 1 for n in range(9)})])
+    (first, texts), (second, others) = store.execute("SELECT bucket, texts FROM tokens ORDER BY bucket LIMIT 2")
+    word, rest = texts.split(b"\xff", 1)
+    for key, content in ((first, word + rest), (second, others + b"\xff")):
+        store.execute("UPDATE tokens SET texts = ? WHERE bucket = ?", (content, key))
+    with pytest.raises(Damaged, match="truncated texts"):
+        read_texts(store)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"), [("texts = x'61'", "truncated texts"), ("vectors = x'0000'", "truncated v")]
+)
+def test_a_damaged_bucket_is_told_before_it_gets_a_token(spoil: str, says: str) -> None:
+    store = make_store([("ham", {"a": 1, "b": 3}), ("spam", {"a": 2, "c": 1})])
+    store.execute(f"UPDATE tokens SET {spoil}")  # noqa: S608
+    with pytest.raises(SpamnbError, match=says):
+        store.add("ham", make_counts({"d": 1}))
+
+
 def test_infinite_vectors_are_told() -> None:
     store = make_store([("ham", {"a": 1})])
     store.execute("UPDATE tokens SET vectors = ?", (np.array([np.inf], "<f4").tobytes(),))
@@ -179,7 +237,7 @@ def test_infinite_vectors_are_told() -> None:
 )
 def test_figures_that_no_bucket_holds_are_refused(figures: list[int], says: str) -> None:
     with Store.create(":memory:", {}) as store, store.writing(), pytest.raises(SpamnbError, match=says):
-        rewrite(store, TokenArray.of(["a"]).hashes, np.array([[figures]]), TokenArray.of(["a"]))
+        rewrite(store, TokenArray.of(["a"]).hashes, np.array([[figures]]), TokenArray.of(["a"]), 0)
 
 
 def test_a_token_that_is_too_long_is_refused() -> None:

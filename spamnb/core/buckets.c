@@ -1,0 +1,431 @@
+#include <stdlib.h>
+
+#include "hash.h"
+
+/* How many bytes the numbers of a record have: its class, both of its counts, and its weight. Before them is the place of
+ * the token in the bucket, in one byte. All records of a bucket have one layout. Each layout is wider than the one before.
+ * The first lacks the weight, which is 0. */
+struct layout {
+    uint8_t width, label, count, weight;
+};
+
+static const struct layout LAYOUTS[] = {{4, 1, 1, 0}, {6, 1, 1, 2}, {8, 1, 1, 4}, {10, 1, 2, 4}, {MAX_RECORD, 2, 4, 4}};
+
+enum { HASH_BYTES = 8, END_OF_TEXT = 0xFF, NUMBERS = 3 /* of a cell */ };
+static const int64_t MAX_UNITS = 0x7FFFFFFF; /* of a weight */
+static const size_t NONE = SIZE_MAX;
+
+/* The figures of a token in a class. further: occurrences less messages. */
+struct record {
+    uint64_t place, label, messages, further;
+    int64_t weight;
+};
+
+/* A token of a bucket that changes. old: its number among the tokens of all buckets; changed: its number among the
+ * changed tokens. NONE: it is not among them. */
+struct place {
+    int64_t hash;
+    size_t old, changed;
+};
+
+/* Memory for buckets_change. begins, text_begins: of the records and of the text of each old token. */
+struct scratch {
+    size_t *begins, *text_begins;
+    struct place *places;
+    struct record *records;
+};
+
+/* Returns a number of 0, 1, 2 or 4 bytes. */
+static inline uint64_t load_number(const uint8_t *at, size_t size) {
+    if (size == 1)
+        return at[0];
+    return size == 2 ? at[0] | (uint64_t)at[1] << 8 : size ? load_32(at) : 0;
+}
+
+/* Writes the lowest bytes of a number, and returns where they end. */
+static inline uint8_t *store_number(uint8_t *at, size_t size, uint64_t number) {
+    for (; size--; number >>= 8)
+        *at++ = (uint8_t)number;
+    return at;
+}
+
+static int64_t load_hash(const uint8_t *at) { return (int64_t)load_64(at); }
+
+/* Returns where the bytes of bucket n begin in a column. */
+static int64_t begin_of(const int64_t *ends, size_t n) { return n ? ends[n - 1] : 0; }
+
+static span column(const uint8_t *bytes, const int64_t *ends, size_t i) {
+    return span_between(bytes + begin_of(ends, i), bytes + ends[i]);
+}
+
+static const struct layout *layout_of(int64_t width) {
+    for (size_t i = 0; i < COUNT_OF(LAYOUTS); i++)
+        if (LAYOUTS[i].width == width)
+            return &LAYOUTS[i];
+    return NULL;
+}
+
+static struct record parse_record(const uint8_t *at, const struct layout *layout) {
+    struct record record = {.place = *at++};
+    record.label = load_number(at, layout->label), at += layout->label;
+    record.messages = load_number(at, layout->count), at += layout->count;
+    record.further = load_number(at, layout->count), at += layout->count;
+    uint64_t weight = load_number(at, layout->weight);
+    record.weight = layout->weight == 2 ? (int16_t)weight : (int32_t)weight;
+    return record;
+}
+
+/* Checks the records of a bucket of n tokens, and writes where the records of each token begin. */
+static enum bucket_problem check_records(const struct buckets *buckets, size_t i, size_t n, size_t *begins) {
+    span records = column(buckets->records, buckets->record_ends, i);
+    const struct layout *layout = layout_of(buckets->widths[i]);
+    if (!layout)
+        return BUCKET_WIDTH;
+    if (size_of(records) % layout->width)
+        return BUCKET_CUT_RECORDS;
+    size_t next = 0, least_label = 0;
+    for (; records.at < records.end; records.at += layout->width) {
+        struct record record = parse_record(records.at, layout);
+        if (record.place >= n || record.place + 1 < next)
+            return BUCKET_PLACE;
+        if (record.place >= next)
+            least_label = 0;
+        while (next <= record.place)
+            begins[next++] = (size_t)(records.at - buckets->records);
+        if (record.label >= buckets->n_classes || record.label < least_label)
+            return BUCKET_LABEL;
+        if ((!record.messages && record.further) || record.weight < -MAX_UNITS)
+            return BUCKET_FIGURES;
+        least_label = record.label + 1;
+    }
+    while (next <= n)
+        begins[next++] = (size_t)(records.end - buckets->records);
+    return BUCKET_WHOLE;
+}
+
+static size_t count_tokens(const struct buckets *buckets) {
+    return buckets->n ? (size_t)buckets->hash_ends[buckets->n - 1] / HASH_BYTES : 0;
+}
+
+/* Checks the hashes and the records of buckets. Writes where the records of each token begin, and where the last one
+ * ends. */
+static enum bucket_problem check_buckets(const struct buckets *buckets, size_t *begins) {
+    int64_t last = 0;
+    for (size_t i = 0, n_before = 0; i < buckets->n; i++) {
+        span hashes = column(buckets->hashes, buckets->hash_ends, i);
+        size_t n = size_of(hashes) / HASH_BYTES;
+        if (size_of(hashes) % HASH_BYTES)
+            return BUCKET_CUT_HASHES;
+        for (; hashes.at < hashes.end; hashes.at += HASH_BYTES, n_before++) {
+            int64_t hash = load_hash(hashes.at);
+            bool is_in_range = hash >= buckets->keys[i] && (i + 1 == buckets->n || hash < buckets->keys[i + 1]);
+            if (!is_in_range || (n_before && hash <= last))
+                return BUCKET_HASH_ORDER;
+            last = hash;
+        }
+        enum bucket_problem problem = check_records(buckets, i, n, begins);
+        if (problem)
+            return problem;
+        begins += n;
+    }
+    return BUCKET_WHOLE;
+}
+
+enum bucket_problem buckets_read(const struct buckets *buckets, const int64_t *hashes, size_t n, int64_t *figures) {
+    size_t *begins = calloc(count_tokens(buckets) + 1, sizeof *begins), token = 0, k = 0;
+    enum bucket_problem problem = begins ? check_buckets(buckets, begins) : BUCKET_MEMORY;
+    for (size_t i = 0; !problem && i < buckets->n; i++) {
+        const struct layout *layout = layout_of(buckets->widths[i]);
+        span stored = column(buckets->hashes, buckets->hash_ends, i);
+        for (; stored.at < stored.end && k < n; stored.at += HASH_BYTES, token++) {
+            int64_t hash = load_hash(stored.at);
+            while (k < n && hashes[k] < hash)
+                k++;
+            if (k == n || hashes[k] != hash)
+                continue;
+            for (size_t at = begins[token]; at < begins[token + 1]; at += layout->width) {
+                struct record record = parse_record(buckets->records + at, layout);
+                int64_t *cell = figures + (k * buckets->n_classes + record.label) * NUMBERS;
+                cell[0] = (int64_t)record.messages;
+                cell[1] = (int64_t)(record.messages + record.further);
+                cell[2] = record.weight;
+            }
+        }
+    }
+    free(begins);
+    return problem;
+}
+
+/* Checks the texts and vectors of bucket i, and writes where the text of each token begins, and where the last one
+ * ends. begins: of all tokens. */
+static enum bucket_problem find_tokens(const struct buckets *buckets, size_t i, size_t *begins) {
+    span texts = column(buckets->texts, buckets->text_ends, i);
+    size_t n_vector_bytes = size_of(column(buckets->vectors, buckets->vector_ends, i));
+    size_t token = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES, end = (size_t)buckets->hash_ends[i] / HASH_BYTES;
+    if (n_vector_bytes && n_vector_bytes != (end - token) * buckets->vector_bytes)
+        return BUCKET_CUT_VECTORS;
+    for (; token < end; token++) {
+        const uint8_t *last = find_byte(texts, END_OF_TEXT);
+        if (!last)
+            return BUCKET_CUT_TEXTS;
+        begins[token] = (size_t)(texts.at - buckets->texts);
+        texts.at = last + 1;
+    }
+    begins[token] = (size_t)(texts.at - buckets->texts);
+    return is_empty(texts) ? BUCKET_WHOLE : BUCKET_CUT_TEXTS;
+}
+
+/* Writes the records of a token, and returns their number. */
+static size_t read_records(const struct buckets *buckets, const struct layout *layout, const size_t *begins,
+                           const struct changed_tokens *changes, const struct place *place, struct record *records) {
+    size_t n = 0;
+    if (place->changed == NONE) {
+        for (size_t at = begins[place->old]; at < begins[place->old + 1]; at += layout->width)
+            records[n++] = parse_record(buckets->records + at, layout);
+        return n;
+    }
+    const int64_t *cell = changes->figures + place->changed * buckets->n_classes * NUMBERS;
+    for (size_t label = 0; label < buckets->n_classes; label++, cell += NUMBERS)
+        if (cell[0] || cell[1] || cell[2])
+            records[n++] = (struct record){0, label, (uint64_t)cell[0], (uint64_t)(cell[1] - cell[0]), cell[2]};
+    return n;
+}
+
+/* Returns the narrowest layout that holds a record. */
+static const struct layout *narrowest_layout(const struct record *record) {
+    uint64_t count = record->messages > record->further ? record->messages : record->further;
+    if (count > UINT16_MAX || record->label > UINT8_MAX)
+        return &LAYOUTS[4];
+    if (count > UINT8_MAX)
+        return &LAYOUTS[3];
+    return &LAYOUTS[record->weight != (int16_t)record->weight ? 2 : record->weight != 0];
+}
+
+/* Returns a key that is above the hash before it, and not above its own hash. Of all such keys it is the one with the
+ * fewest bits, so that a deleted token's hash does not stay as a key. */
+static int64_t separate(int64_t before, int64_t hash) {
+    uint64_t bits = (uint64_t)(hash ^ before);
+    for (int shift = 1; shift < 64; shift *= 2) /* fill the bits below the highest one in which the two differ */
+        bits |= bits >> shift;
+    return (int64_t)((uint64_t)hash & ~(bits >> 1));
+}
+
+static uint8_t *put_bytes(uint8_t *at, const uint8_t *bytes, size_t n) {
+    if (n)
+        memcpy(at, bytes, n);
+    return at + n;
+}
+
+/* Writes the hashes, texts and vectors of the n tokens of a bucket that was bucket i. */
+static enum bucket_problem write_tokens(const struct buckets *buckets, size_t i, const struct changed_tokens *changes,
+                                        const struct scratch *scratch, const struct place *places, size_t n,
+                                        struct changed_buckets *changed) {
+    size_t bytes = buckets->vector_bytes, first = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES;
+    span vectors = column(buckets->vectors, buckets->vector_ends, i);
+    uint8_t *hash = changed->hashes + begin_of(changed->hash_ends, changed->n);
+    uint8_t *text = changed->texts + begin_of(changed->text_ends, changed->n);
+    uint8_t *vector = changed->vectors + begin_of(changed->vector_ends, changed->n);
+    for (size_t k = 0; k < n; k++) {
+        size_t old = places[k].old, new = places[k].changed;
+        hash = store_number(hash, HASH_BYTES, (uint64_t)places[k].hash);
+        const uint8_t *copied = NULL;
+        if (old != NONE) {
+            const size_t *begins = scratch->text_begins + old;
+            text = put_bytes(text, buckets->texts + begins[0], begins[1] - begins[0]);
+            copied = is_empty(vectors) ? NULL : vectors.at + (old - first) * bytes;
+        } else {
+            if (changes->text_lengths[new] < 0)
+                return BUCKET_NO_TEXT;
+            text = put_bytes(text, changes->texts + changes->text_begins[new], (size_t)changes->text_lengths[new]);
+            *text++ = END_OF_TEXT;
+            copied = changes->vectors ? changes->vectors + new * bytes : NULL;
+        }
+        if (copied)
+            vector = put_bytes(vector, copied, bytes);
+        else
+            for (size_t byte = 0; byte < bytes; byte++)
+                *vector++ = 0;
+    }
+    changed->hash_ends[changed->n] = hash - changed->hashes;
+    changed->text_ends[changed->n] = text - changed->texts;
+    changed->vector_ends[changed->n] = vector - changed->vectors;
+    return BUCKET_WHOLE;
+}
+
+/* Writes the records of the n tokens of a bucket that was bucket i. */
+static enum bucket_problem write_records(const struct buckets *buckets, size_t i, const struct changed_tokens *changes,
+                                         const struct scratch *scratch, const struct place *places, size_t n,
+                                         struct changed_buckets *changed) {
+    const struct layout *old_layout = layout_of(buckets->widths[i]), *layout = LAYOUTS;
+    size_t n_records = 0;
+    for (size_t k = 0; k < n; k++) {
+        struct record *records = scratch->records + n_records;
+        size_t n_of_token = read_records(buckets, old_layout, scratch->begins, changes, &places[k], records);
+        for (size_t j = 0; j < n_of_token; j++) {
+            records[j].place = k;
+            if (records[j].messages > UINT32_MAX || records[j].messages + records[j].further > UINT32_MAX)
+                return BUCKET_COUNT;
+            if (records[j].weight > MAX_UNITS || records[j].weight < -MAX_UNITS)
+                return BUCKET_WEIGHT;
+            const struct layout *needed = narrowest_layout(&records[j]);
+            layout = needed > layout ? needed : layout;
+        }
+        n_records += n_of_token;
+    }
+    uint8_t *at = changed->records + begin_of(changed->record_ends, changed->n);
+    for (size_t k = 0; k < n_records; k++) {
+        const struct record *record = &scratch->records[k];
+        *at++ = (uint8_t)record->place;
+        at = store_number(at, layout->label, record->label);
+        at = store_number(at, layout->count, record->messages);
+        at = store_number(at, layout->count, record->further);
+        at = store_number(at, layout->weight, (uint64_t)record->weight);
+    }
+    changed->record_ends[changed->n] = at - changed->records;
+    changed->widths[changed->n] = layout->width;
+    return BUCKET_WHOLE;
+}
+
+/* Joins the old tokens of bucket i with the changed tokens from begin to end, and writes the places of those that are
+ * used. Returns their number. has_moved: whether the bucket gets or loses a token, a result. */
+static size_t join_tokens(const struct buckets *buckets, size_t i, const struct changed_tokens *changes, size_t begin,
+                          size_t end, struct place *places, bool *has_moved) {
+    span stored = column(buckets->hashes, buckets->hash_ends, i);
+    size_t token = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES, n = 0, n_cells = buckets->n_classes * NUMBERS;
+    *has_moved = false;
+    while (!is_empty(stored) || begin < end) {
+        int64_t hash = is_empty(stored) ? INT64_MAX : load_hash(stored.at);
+        bool is_changed = begin < end && (is_empty(stored) || changes->hashes[begin] <= hash);
+        bool is_old = !is_empty(stored) && (!is_changed || changes->hashes[begin] == hash), is_used = !is_changed;
+        for (size_t j = 0; is_changed && !is_used && j < n_cells; j++)
+            is_used = changes->figures[begin * n_cells + j] != 0;
+        if (is_used)
+            places[n++] = (struct place){is_changed ? changes->hashes[begin] : hash, is_old ? token : NONE,
+                                         is_changed ? begin : NONE};
+        *has_moved |= is_used != is_old;
+        if (is_old)
+            stored.at += HASH_BYTES, token++;
+        begin += is_changed;
+    }
+    return n;
+}
+
+/* Writes what becomes of bucket i if the changed tokens from begin to end, one or more, are in its range. */
+static enum bucket_problem change_bucket(const struct buckets *buckets, size_t i, const struct changed_tokens *changes,
+                                         size_t begin, size_t end, const struct scratch *scratch,
+                                         struct changed_buckets *changed) {
+    bool has_moved;
+    const struct place *places = scratch->places;
+    size_t n = join_tokens(buckets, i, changes, begin, end, scratch->places, &has_moved), size = n;
+    enum bucket_problem problem = BUCKET_WHOLE;
+    if (n > changed->max_tokens) {
+        size = changed->new_tokens;
+        has_moved = true;
+    }
+    if (has_moved)
+        problem = find_tokens(buckets, i, scratch->text_begins);
+    size_t n_parts = n > changed->max_tokens ? (n + size - 1) / size : 1;
+    for (size_t part = 0; !problem && part < n_parts; part++) {
+        size_t first = part * size, n_part = n - first < size ? n - first : size, k = changed->n;
+        changed->keys[k] = part ? separate(places[first - 1].hash, places[first].hash) : buckets->keys[i];
+        changed->actions[k] = !n ? BUCKET_DELETED : has_moved ? BUCKET_WRITTEN : RECORDS_CHANGED;
+        changed->hash_ends[k] = begin_of(changed->hash_ends, k);
+        changed->text_ends[k] = begin_of(changed->text_ends, k);
+        changed->vector_ends[k] = begin_of(changed->vector_ends, k);
+        problem = write_records(buckets, i, changes, scratch, places + first, n_part, changed);
+        if (!problem && has_moved)
+            problem = write_tokens(buckets, i, changes, scratch, places + first, n_part, changed);
+        changed->n++;
+    }
+    return problem;
+}
+
+enum bucket_problem buckets_change(const struct buckets *buckets, const struct changed_tokens *changes,
+                                   struct changed_buckets *changed) {
+    size_t n_old = count_tokens(buckets), begin = 0;
+    struct scratch scratch = {.begins = calloc(n_old + 1, sizeof *scratch.begins)};
+    scratch.text_begins = calloc(n_old + 1, sizeof *scratch.text_begins);
+    scratch.places = calloc(n_old + changes->n + 1, sizeof *scratch.places);
+    scratch.records = calloc(changed->max_tokens * buckets->n_classes + 1, sizeof *scratch.records);
+    bool has_memory = scratch.begins && scratch.text_begins && scratch.places && scratch.records;
+    enum bucket_problem problem = has_memory ? check_buckets(buckets, scratch.begins) : BUCKET_MEMORY;
+    changed->n = 0;
+    for (size_t i = 0; !problem && i < buckets->n; i++) {
+        size_t end = begin;
+        while (end < changes->n && (i + 1 == buckets->n || changes->hashes[end] < buckets->keys[i + 1]))
+            end++;
+        if (begin < end)
+            problem = change_bucket(buckets, i, changes, begin, end, &scratch, changed);
+        begin = end;
+    }
+    free(scratch.begins), free(scratch.text_begins), free(scratch.places), free(scratch.records);
+    return problem;
+}
+
+/* A hash table. A slot has a place + 1, or 0 if it is free. mask: the number of slots, a power of two, less 1. */
+struct hash_index {
+    uint32_t *slots;
+    int64_t *hashes;
+    size_t mask, n;
+};
+
+static uint32_t *slot_of(const struct hash_index *index, int64_t hash) {
+    size_t i = folded_product((uint64_t)hash ^ SECRET[1], SECRET[0]) & index->mask;
+    while (index->slots[i] && index->hashes[index->slots[i] - 1] != hash)
+        i = (i + 1) & index->mask;
+    return &index->slots[i];
+}
+
+/* Gives the index n_slots slots, a power of two, and room for half as many hashes. Returns false if there is too little
+ * memory. */
+static bool resize(struct hash_index *index, size_t n_slots) {
+    if (n_slots > UINT32_MAX)
+        return false;
+    int64_t *hashes = realloc(index->hashes, n_slots / 2 * sizeof *hashes);
+    if (hashes)
+        index->hashes = hashes;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (!hashes || !slots) {
+        free(slots);
+        return false;
+    }
+    free(index->slots);
+    index->slots = slots;
+    index->mask = n_slots - 1;
+    for (size_t place = 0; place < index->n; place++)
+        *slot_of(index, hashes[place]) = (uint32_t)place + 1;
+    return true;
+}
+
+struct hash_index *hash_index_new(void) {
+    struct hash_index *index = calloc(1, sizeof *index);
+    if (index && !resize(index, 1 << 12)) {
+        hash_index_delete(index);
+        return NULL;
+    }
+    return index;
+}
+
+void hash_index_delete(struct hash_index *index) {
+    free(index->slots);
+    free(index->hashes);
+    free(index);
+}
+
+size_t hash_index_size(const struct hash_index *index) { return index->n; }
+
+const int64_t *hash_index_hashes(const struct hash_index *index) { return index->hashes; }
+
+bool hash_index_places(struct hash_index *index, const int64_t *hashes, size_t n, int64_t *places) {
+    for (size_t i = 0; i < n; i++) {
+        if (index->n > index->mask / 2 && !resize(index, 2 * (index->mask + 1)))
+            return false;
+        uint32_t *slot = slot_of(index, hashes[i]);
+        if (!*slot) {
+            index->hashes[index->n++] = hashes[i];
+            *slot = (uint32_t)index->n;
+        }
+        places[i] = *slot - 1;
+    }
+    return true;
+}
