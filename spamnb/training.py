@@ -156,7 +156,7 @@ def _decide_new_senders(fitted: Fit, settings: Settings, model: Model) -> NewSen
         return NO_NEW_SENDERS
     rows, fold = training_set.rows, assign_senders(training_set)
     is_tested = (fold >= 0) & (rows.labels != spam)
-    by_others = learner_for(settings).score_folds(fitted, fold) if is_tested.any() else None
+    by_others = learner_for(settings).score_folds(fitted, fold, is_tested) if is_tested.any() else None
     if by_others is None:
         return NO_NEW_SENDERS
     decisions = decide(settings, model, by_others.take(is_tested), ~has_unread_parts(rows.truncations[is_tested]))

@@ -46,6 +46,11 @@ class NaiveBayes(Learner):
             reference = self._scorer(self.settings.pooling, sums.reference, rows, scale)
         return self._count_votes(scorer.score(*rows.cells, with_weights=with_weights, reference=reference))
 
+    @property
+    def _counts_occurrences(self) -> bool:
+        """Whether the counts of tokens are occurrences, not messages."""
+        return self.settings.model_type == "multinomial"
+
     def _count_votes(self, scores: Scores) -> Scores:
         """Return the scores with the votes of ``evidence_shares``: for a sum, each token is sufficient evidence."""
         return scores._replace(votes=sufficient(scores.votes > 0)) if self.settings.pooling == "sum" else scores
@@ -55,7 +60,7 @@ class NaiveBayes(Learner):
 
     def _scorer(self, pooling: str, sums: Sums, rows: Rows, scale: float | None = None) -> ScoreModel:
         """Return the model of the tokens of ``rows``, with a correction if there is a ``scale``."""
-        by_class = sums.occurrences if self.settings.model_type == "multinomial" else sums.document_counts
+        by_class = sums.occurrences if self._counts_occurrences else sums.document_counts
         counts = np.ascontiguousarray(np.minimum(by_class, MAX_COUNT).T, np.uint32)
         groups = np.where(sums.document_counts.any(axis=0), rows.tokens.groups, np.int8(-1))
         intercepts = self._intercepts(pooling, sums.totals, lambda: sums.frequencies)
@@ -66,7 +71,8 @@ class NaiveBayes(Learner):
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
             # These scores are sums over all tokens of the vocabulary, also over tokens that a message does not have.
             fold = training_set.stratified_folds(N_FOLDS)
-            return Fit.of(training_set, self.leave_folds_out(training_set, fold), N_FOLDS)
+            left_out = self.leave_folds_out(training_set, fold, np.ones(len(fold), bool))
+            return Fit.of(training_set, left_out, N_FOLDS)
         return Fit.of(training_set, self.leave_one_out(training_set), len(training_set.rows))
 
     def leave_one_out(self, training_set: TrainingSet) -> Scores:
@@ -99,30 +105,56 @@ class NaiveBayes(Learner):
         return scorer.score(bounds, ids, np.ones(len(ids), np.int64)).scores
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores:
-        totals = others.totals()
-        groups = np.where(others.document_frequency() == 0, np.int8(-1), messages.tokens.groups)
+        return self._score_new(others.totals(), self._count_table(others), others.document_frequency(), messages)
+
+    def _score_new(self, totals: ClassTotals, table: np.ndarray, frequency: np.ndarray, messages: Rows) -> Scores:
+        """Score messages by the counts of others: a ``table`` (V, C), and the messages that have each token, (V,)."""
+        groups = np.where(frequency == 0, np.int8(-1), messages.tokens.groups)
 
         def frequencies() -> list[dict[int, int]]:
-            by_class = others.cells.frequencies(len(others.classes))
-            return [{0: totals.vocabulary_size - sum(numbers.values()), **numbers} for numbers in by_class]
+            by_class = [np.bincount(counts) for counts in table.T]
+            numbers = [{n: int(tokens[n]) for n in np.flatnonzero(tokens[1:]) + 1} for tokens in by_class]
+            return [{0: totals.vocabulary_size - sum(each.values()), **each} for each in numbers]
 
         intercepts = self._intercepts(self.settings.pooling, totals, frequencies)
-        model = self._model(self.settings.pooling, totals, self._count_table(others), groups, intercepts)
+        model = self._model(self.settings.pooling, totals, table, groups, intercepts)
         return self._score_messages(messages, lambda batch: model.score(*batch.cells))
 
-    def score_folds(self, fitted: Fit, fold: np.ndarray) -> Scores:
-        return self.leave_folds_out(fitted.training_set, fold)
+    def score_folds(self, fitted: Fit, fold: np.ndarray, is_scored: np.ndarray) -> Scores:
+        return self.leave_folds_out(fitted.training_set, fold, is_scored)
 
-    def leave_folds_out(self, training_set: TrainingSet, fold: np.ndarray) -> Scores:
-        """Score each message by the messages that are not in its ``fold`` (n,). Messages of fold −1 have no score."""
+    def leave_folds_out(self, training_set: TrainingSet, fold: np.ndarray, is_scored: np.ndarray) -> Scores:
+        """Score messages, where ``is_scored`` (n,) is true, by the messages that are not in their ``fold`` (n,).
+
+        Other messages, and those of fold −1, have no score.
+        """
         classes = len(training_set.classes)
         left_out = Scores.zeros(len(fold) if classes > 1 else 0, classes)
         if classes < 2:
             return left_out
+        rows, totals, table = training_set.rows, training_set.totals(), self._count_table(training_set)
+        frequency = training_set.document_frequency()
         for f in range(fold.max(initial=-1) + 1):
-            others, messages = training_set.split(fold == f)
-            for values, of_fold in zip(left_out[:3], self.scores_by_others(others, messages)):
-                values[fold == f] = of_fold
+            of_fold = rows.take(fold == f).packed()
+            labels = np.repeat(of_fold.labels, of_fold.lengths)
+            cells, ids = of_fold.ids.astype(np.intp) * classes + labels, of_fold.ids.astype(np.intp)
+            counts = of_fold.counts.astype(table.dtype) if self._counts_occurrences else np.ones(len(ids), table.dtype)
+            # The counts of the fold are subtracted while its messages are scored.
+            np.subtract.at(table.reshape(-1), cells, counts)
+            np.subtract.at(frequency, ids, 1)
+            others = ClassTotals(
+                totals.classes,
+                totals.documents - np.bincount(of_fold.labels, minlength=classes),
+                totals.document_counts - np.bincount(labels, minlength=classes),
+                totals.occurrences - np.bincount(labels, of_fold.counts, classes).astype(np.int64),
+                int(np.count_nonzero(frequency)),
+            )
+            chosen = (fold == f) & is_scored
+            scores = self._score_new(others, table, frequency, rows.take(chosen))
+            for values, scored in zip(left_out[:3], scores):
+                values[chosen] = scored
+            np.add.at(table.reshape(-1), cells, counts)
+            np.add.at(frequency, ids, 1)
         return left_out
 
     def _score_messages(self, rows: Rows, score: Callable[[Rows], Scores]) -> Scores:
@@ -143,7 +175,7 @@ class NaiveBayes(Learner):
         """
         cells = training_set.cells
         table = np.zeros((len(training_set.tokens), len(training_set.classes)), np.uint32)
-        figure = OCCURRENCES if self.settings.model_type == "multinomial" else DOCUMENTS
+        figure = OCCURRENCES if self._counts_occurrences else DOCUMENTS
         table[cells.token, cells.label] = cells.figures[figure]
         return table
 
@@ -152,7 +184,7 @@ class NaiveBayes(Learner):
         *correction: Any,
     ) -> ScoreModel:  # fmt: skip
         """Return the model of tokens with ``counts`` (V, C) and ``groups`` (V,), −1 for tokens that are not in it."""
-        class_sums = totals.occurrences if self.settings.model_type == "multinomial" else totals.document_counts
+        class_sums = totals.occurrences if self._counts_occurrences else totals.document_counts
         return ScoreModel(
             pooling_parameters(pooling), len(GROUPS), N_WORD_GROUPS, self.settings.model_type, self.settings.alpha,
             totals.vocabulary_size, counts, groups,

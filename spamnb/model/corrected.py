@@ -89,13 +89,15 @@ class Corrected(Learner):
         trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
         if len(doubtful):
             is_trusted = trusts >= DOUBTFUL
-            scores = np.empty_like(scores)
-            scores[is_trusted] = self.naive_bayes.leave_one_out(trusted).scores
-            scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, doubtful).scores
-            trusts, noise = label_trust(offset_scale(classes) * scores, labels)
-            trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
             left_out = self.naive_bayes.leave_one_out(trusted)
-            scores = left_out.scores
+            all_scores = np.empty_like(scores)
+            all_scores[is_trusted] = scores = left_out.scores
+            all_scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, doubtful).scores
+            trusts, noise = label_trust(offset_scale(classes) * all_scores, labels)
+            if not np.array_equal(trusts >= DOUBTFUL, is_trusted):
+                trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
+                left_out = self.naive_bayes.leave_one_out(trusted)
+                scores = left_out.scores
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
         solution = _solve(trusted, scores, noise, passes)
         corrections = _correct_folds(solution, trusted.stratified_folds(folds), fold_passes)
@@ -115,8 +117,8 @@ class Corrected(Learner):
         _, noise = label_trust(offset_scale(scores.shape[1]) * scores, others.rows.labels)
         return self._corrected_scores(_solve(others, scores, noise, passes), others, messages)
 
-    def score_folds(self, fitted: Fit, fold: np.ndarray) -> Scores:
-        left_out = self.naive_bayes.leave_folds_out(fitted.training_set, fold)
+    def score_folds(self, fitted: Fit, fold: np.ndarray, is_scored: np.ndarray) -> Scores:
+        left_out = self.naive_bayes.leave_folds_out(fitted.training_set, fold, is_scored)
         classes = left_out.scores.shape[1]
         corrections = _correct_folds(fitted.correction, fold, (PASSES if classes == 2 else MANY_PASSES)[2])
         return left_out._replace(scores=offset_scale(classes) * left_out.scores + corrections)

@@ -178,11 +178,11 @@ class Learner:
         """
         return None
 
-    def score_folds(self, fitted: Fit, fold: np.ndarray) -> Scores | None:
-        """Score each training message by the model without the messages of its ``fold`` (n,).
+    def score_folds(self, fitted: Fit, fold: np.ndarray, is_scored: np.ndarray) -> Scores | None:
+        """Score training messages, where ``is_scored`` (n,) is true, by the model without those of their ``fold`` (n,).
 
-        Messages of fold −1 are in all of these models, and have no meaningful score. Return None if this model needs
-        another training.
+        Messages of fold −1 are in all of these models. They and messages that are not scored have no meaningful score.
+        Return None if this model needs another training.
         """
         return None
 
