@@ -113,7 +113,7 @@ class NaiveBayes(Learner):
 
         def frequencies() -> list[dict[int, int]]:
             by_class = [np.bincount(counts) for counts in table.T]
-            numbers = [{n: int(tokens[n]) for n in np.flatnonzero(tokens[1:]) + 1} for tokens in by_class]
+            numbers = [{n: int(tokens[n]) for n in (np.flatnonzero(tokens[1:]) + 1).tolist()} for tokens in by_class]
             return [{0: totals.vocabulary_size - sum(each.values()), **each} for each in numbers]
 
         intercepts = self._intercepts(self.settings.pooling, totals, frequencies)
