@@ -18,16 +18,15 @@ enum {
 #define TOO_SMALL .1f
 #define INDENT -4.0f /* pixels of a line that may begin left of its box */
 #define MIN_LETTER 5.0f /* pixels */
-#define MAX_LETTER 300.0f
-#define MIN_LINES 0.4f  /* height of a line, in lines of 16 pixels or of the letters' size */
-#define MAX_LINES 20.0f
+#define MIN_LINE 6.4f /* pixels; a height in multiples of the letters' size is one of 16 pixels */
+#define MAX_SIZE 320.0f
 #define MIN_DISTANCE 64 /* between colors: the sum of the differences of three channels of 0 to 255 */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0, LINK = 0x0000EE, BUTTON = 0xEFEFEF, YELLOW = 0xFFFF00 };
 
-const struct style FIRST_STYLE = {.pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size = 16, .lines = 1};
+const struct style FIRST_STYLE = {.pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size = 16, .lines = 16};
 const struct style DOUBTFUL_STYLE = {
-    .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .lines = 1, .flags = MAY_HIDE, .is_doubtful = true};
+    .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .lines = 16, .flags = MAY_HIDE, .is_doubtful = true};
 
 /* A block of declarations. A color or a size that has two values in the block is not known. */
 struct effect {
@@ -280,7 +279,7 @@ static rgb read_color(span value) {
  * show them unasked. */
 static rgb read_background(span value) {
     rgb color = CLEAR;
-    int n_colors = 0, n_places = 0;
+    int n_colors = 0, n_numbers = 0; /* numbers: of the place, or of the size, which follows a slash */
     if (starts_with(value, LITERAL("rgb")))
         return read_color(value);
     if (find(value, LITERAL("currentcolor")))
@@ -296,15 +295,15 @@ static rgb read_background(span value) {
             color = other;
             n_colors++;
         }
-        n_places += is_number || is_one_of(word, "left right top bottom center");
+        n_numbers += is_number;
         bool is_known = is_picture ? !has_inner_url(word)
                         : is_number ? is_same(word, LITERAL("0")) || (!is_digit(word.end[-1]) && !isnan(read_length(word, 1, 1)))
                                     : is_empty(word) || other != UNKNOWN ||
                                           is_one_of(word, "none repeat repeat-x repeat-y no-repeat scroll fixed left right top "
                                                           "bottom center cover contain initial auto");
-        if (!is_known || n_colors > 1 || n_places > 2) /* browsers do not read such a value */
+        if (!is_known || n_colors > 1 || n_numbers > 2) /* browsers do not read such a value */
             return UNKNOWN;
-        n_places = slash ? 0 : n_places;
+        n_numbers = slash ? 0 : n_numbers;
     }
     return color;
 }
@@ -403,37 +402,30 @@ void style_begin(void) {
 
 static void set_color(rgb *color, rgb value) { *color = *color == UNSET || *color == value ? value : UNKNOWN; }
 
-/* Sets a size, or a height of lines, of a block. One that is too small, too large or not understood is TOO_SMALL. */
-static void set_number(float *number, double value, double most) {
-    float new_number = value != 0 && value <= most ? (float)value : TOO_SMALL;
-    *number = *number == 0 || *number == new_number ? new_number : TOO_SMALL;
-}
+/* How a size is read. words: those that stand for medium; em, percent, unitless: pixels of these units; less than 0: a
+ * multiple of the parent's size. */
+struct scale {
+    const char *words;
+    double medium, em, percent, unitless;
+};
 
-/* Returns the number of a word for a multiple of what the parent has; 0 for other words. */
-static double read_multiple(span value) {
-    return is_one_of(value, "inherit unset") ? -1 : IS("smaller") ? -.83 : IS("larger") ? -1.2 : 0;
-}
+static const struct scale
+    LETTERS = {"xx-small x-small small medium large x-large xx-large initial", 10, -1, -.01, 1},
+    LINES = {"normal initial", 16, 16, .16, 16};
 
-static void set_size(struct effect *effect, span value) {
-    double size = read_multiple(value);
-    bool is_number = begins_number(value) && *value.at != '-';
-    if (is_number && is_digit(value.end[-1]) && read_length(value, 0, 0) >= MIN_LETTER)
-        return; /* not all pages read a size without a unit */
-    if (is_one_of(value, "xx-small x-small small medium large x-large xx-large initial"))
-        size = 10;
+/* Sets the size of letters, or the height of lines, of a block. One that is too small, too large or not understood is
+ * TOO_SMALL. */
+static void set_size(float *size, span value, const struct scale *scale) {
+    bool is_number = begins_number(value) && *value.at != '-', has_unit = is_number && !is_digit(value.end[-1]);
+    double pixels = is_one_of(value, "inherit unset") ? -1 : IS("smaller") ? -.83 : IS("larger") ? -1.2 : 0;
+    if (is_one_of(value, scale->words))
+        pixels = scale->medium;
     else if (is_number)
-        size = read_length(value, -1, -.01);
-    set_number(&effect->size, size, MAX_LETTER);
-}
-
-static void set_line(struct effect *effect, span value) {
-    double number, lines = read_multiple(value);
-    span unit = value;
-    if (is_one_of(value, "normal initial"))
-        lines = 1;
-    else if (read_number(&unit, &number) && *value.at != '-')
-        lines = is_empty(unit) ? number : read_length(value, 16, .16) / 16;
-    set_number(&effect->lines, lines, MAX_LINES);
+        pixels = read_length(value, scale->em, scale->percent) * (has_unit ? 1 : scale->unitless);
+    if (scale == &LETTERS && is_number && !has_unit && pixels >= MIN_LETTER && pixels <= MAX_SIZE)
+        return; /* not all pages read a size without a unit */
+    float new_size = pixels != 0 && pixels <= MAX_SIZE ? (float)pixels : TOO_SMALL;
+    *size = *size == 0 || *size == new_size ? new_size : TOO_SMALL;
 }
 
 /* Reads the size of letters and the height of lines in a value of the property font. */
@@ -445,9 +437,9 @@ static void set_font(struct effect *effect, span value) {
             continue;
         if (find_byte(word, ',')) /* a family without a size: browsers do not read the value */
             return;
-        set_size(effect, starts_with(strip(value), LITERAL("/")) ? (span){0} : size);
+        set_size(&effect->size, starts_with(strip(value), LITERAL("/")) ? (span){0} : size, &LETTERS);
         if (size.end < word.end)
-            set_line(effect, skip_bytes(span_between(size.end, word.end), 1));
+            set_size(&effect->lines, skip_bytes(span_between(size.end, word.end), 1), &LINES);
         return; /* the family follows */
     }
 }
@@ -467,13 +459,13 @@ static void add_declaration(struct effect *effect, int number, span value) {
         effect->background = read_background(value) == CLEAR ? effect->background : UNKNOWN;
         return;
     case P_SIZE:
-        set_size(effect, value);
+        set_size(&effect->size, value, &LETTERS);
         return;
     case P_FONT:
         set_font(effect, value);
         return;
     case P_LINE:
-        set_line(effect, value);
+        set_size(&effect->lines, value, &LINES);
         return;
     case P_CONTENT: /* a picture replaces the text of its element */
         effect->flags |= find_byte(value, '(') ? MAY_HIDE : 0;
@@ -911,7 +903,7 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     style.flags = (style.flags & ~(uint32_t)(IS_BOX | HAS_MARGIN)) | inherited;
     bool is_clipped = style.flags & CLIPS && style.flags & (OVERFLOWS | HANGS);
     sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
-    bool is_readable = style.size >= MIN_LETTER && style.lines >= MIN_LINES;
+    bool is_readable = style.size >= MIN_LETTER && style.lines >= MIN_LINE;
     style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || is_clipped || !is_readable;
     for (size_t i = 0; i < style.n_pairs; i++)
         style.is_doubtful = style.is_doubtful || is_near(style.pairs[i]);

@@ -41,7 +41,7 @@ struct colors {
 struct style {
     struct colors pairs[MAX_PAIRS]; /* the colors that the text may have, by the rules that may apply */
     size_t n_pairs;
-    float size, lines; /* size: of the letters, in pixels; lines: height of a line, as MIN_LINES */
+    float size, lines; /* size: of the letters, in pixels; lines: height of a line, as MIN_LINE */
     uint64_t keys; /* bits of the sheet's keys: classes and ids of the element and its ancestors */
     uint32_t flags;
     bool is_doubtful;

@@ -226,6 +226,7 @@ PLAIN = [
     "<div style='overflow:hidden'><table style='table-layout:fixed;width:100%'><td>"
     "<table><td style='white-space:nowrap'>secret</table></table></div>",
     "<p style='background:#fff url(x.png) no-repeat center center/cover'>secret",
+    "<p style='background:url(x.png) left 45px center no-repeat'>secret",
     "<p style='background:#222 url(x.png) repeat-x 0 0;color:#fff'>secret",
     "<div style='font-size:0'><p style='font:bold 12px/14px Arial'>secret</div>",
     "<form><b></form>secret",
