@@ -147,19 +147,16 @@ static bool is_spoilt_by_lines(const struct section *section) {
            (type && find_any_case(first_bytes(type->value, MAX_WORD_CHARSET), LITERAL("message/")));
 }
 
-/* Returns whether text begins with a delimiter of parts. A line "--" is none. */
-static bool begins_delimiter(span text) {
-    return size_of(text) > 2 && starts_with(text, LITERAL("--")) && !is_space(text.at[2]);
-}
-
 /* Returns where a section ends that goes on after a line that is no field, and moves tail to the end of its last line;
  * NULL if the body begins with that line. The section goes on if a field of mail follows before the first empty line,
- * or if the empty line is followed by a body that the lines would spoil. */
+ * or if the empty line is followed by a body that the lines would spoil. That of a multipart ends at a delimiter. */
 static const uint8_t *find_end(const struct section *section, span *tail, bool may_have_blanks) {
     span lines = first_bytes(*tail, MAX_BROKEN), line;
     const uint8_t *last = NULL;
     struct field field;
-    while (!is_empty(lines) && *lines.at != '\n' && !begins_delimiter(lines))
+    const struct field *type = find_field(section, LITERAL("content-type"), false);
+    bool is_multipart = type && find_any_case(type->value, LITERAL("boundary"));
+    while (!is_empty(lines) && *lines.at != '\n' && !(is_multipart && starts_with(lines, LITERAL("--"))))
         if (!read_field(&lines, &field, may_have_blanks))
             next_line(&lines, &line);
         else if (mail_field(field.name) < N_MAIL_FIELDS)

@@ -5,7 +5,7 @@ enum {
     MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255, /* bytes; ordinary mail: 71, 17, 17, 86 */
     MAX_DOCUMENTS = 4, /* of one message, opened by Python, because a PDF may take a second; ordinary mail: 2 */
     MAX_ENCODED_BYTES = 3 << 22, /* of a document or of an encoded inner message; ordinary mail: 115,172 */
-    MAX_MARGINS = 100, /* parts in the margins of a multipart that are read */
+    MAX_MARGIN_PARTS = 100, /* parts in the margins of a multipart that are read */
     MAX_PARTS = 10000, /* of a message; ordinary mail: 22. A part that programs read in two ways counts twice. 1 MB of
                         * small parts takes 126 MB of memory; without the bound, 247 MB */
     MANY_PARTS = 1000, /* of a multipart; later parts are read only if they have a body, so that empty parts cannot use
@@ -93,17 +93,22 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
     struct parameters type_parameters = read_parameters(reader, is_empty(type) ? span_of_text(default_type) : type);
     struct parameters disposition_parameters = read_parameters(reader, field_value(reader, disposition_field, false));
     span name = normalize_name(arena, type_parameters.main, MAX_TYPE);
-    const uint8_t *slash = find_byte(name, '/');
-    if (!slash || slash == name.at || slash + 1 == name.end)
-        name = is_empty(type_parameters.boundary) ? LITERAL("text/plain") : LITERAL("multipart/mixed");
     span charset = before_first(strip_any(type_parameters.charset, "\"' "), ' ');
     span filename = is_empty(disposition_parameters.filename) ? type_parameters.name : disposition_parameters.filename;
+    bool is_type = find_byte(name, '/') && *name.at != '/' && name.end[-1] != '/';
+    bool is_misspelt = is_type && is_empty(filename) && display_of_type(name) == AS_NOTHING &&
+                       !is_one_of(before_first(name, '/'), "application audio chemical font image model video");
+    if (!is_type || is_misspelt)
+        name = !is_empty(type_parameters.boundary)  ? LITERAL("multipart/mixed")
+               : find(name, LITERAL("html")) ? LITERAL("text/html")
+                                             : LITERAL("text/plain");
     struct entity entity = {
         .content_type = name,
         .charset = copy_lower(arena, truncate_text(charset, MAX_CHARSET)),
         .encoding = encoding_name(arena, encoding),
         .disposition = truncate_text(disposition_parameters.main, MAX_ENCODING),
         .filename = truncate_text(filename, MAX_FILENAME),
+        .is_doubtful = is_misspelt, /* mail readers may show it as a file */
         .deletes_spaces = is_same_any_case(type_parameters.delsp, LITERAL("yes")),
         .boundary = type_parameters.boundary,
         .other_boundary = type_parameters.other_boundary,
@@ -127,68 +132,83 @@ static bool is_blank_part(span part) {
     return body && is_empty(strip(span_between(body, part.end)));
 }
 
-/* Returns the boundary by the body: of the first line "--boundary" before a field "Content-...". */
-static span find_boundary(span body) {
-    span line;
-    while (next_line(&body, &line))
-        if (starts_with(line, LITERAL("--")) && size_of(line) > 2 && starts_with_any_case(body, LITERAL("content-")))
+/* Returns the boundary by the body: of the first line "--boundary" before a field "Content-...". Writes the text from the
+ * first such field on, which may be a part whose delimiter is lacking. */
+static span find_boundary(span body, span *content) {
+    span line = {0};
+    *content = (span){0};
+    do {
+        if (!starts_with_any_case(body, LITERAL("content-")))
+            continue;
+        if (starts_with(line, LITERAL("--")) && size_of(line) > 2)
             return strip(skip_bytes(line, 2));
+        *content = content->at ? *content : body;
+    } while (next_line(&body, &line));
     return (span){0};
 }
 
-/* Adds the parts of a body between its delimiter lines. Other words may follow the delimiter on its line, after a
- * space. Parts after the last delimiter are read, too, because mail readers show these parts. After MAX_PARTS parts, each
- * part takes the place of the one before it, because the last part may be the one that is shown. The margins, above the
- * first delimiter and below the last one, may have parts of another boundary: of a delimiter that is written wrongly, or
- * of a multipart inside that has the boundary of the one around it. These are added to ``outer``, if this is not NULL. */
-static void split_parts(struct arena *arena, span body, span boundary, span_list *parts, span_list *outer) {
-    if (is_empty(boundary))
-        return;
-    span delimiter = concatenate(arena, LITERAL("--"), boundary), tail = body, line;
-    if (!find(body, delimiter))
-        return;
-    const uint8_t *begin = NULL, *margin = outer ? body.at : NULL, *at;
-    while (begin || margin || !is_empty(tail)) {
-        at = find(tail, delimiter);
-        bool is_delimiter = at && (at == body.at || at[-1] == '\n'), is_last = false;
-        tail.at = at ? at + size_of(delimiter) : body.end;
-        if (is_delimiter) {
-            next_line(&tail, &line);
-            is_last = starts_with(line, LITERAL("--"));
-            line = skip_bytes(line, is_last ? 2 : 0);
-            is_delimiter = is_empty(line) || is_space(*line.at);
-        }
-        if (at && !is_delimiter)
+/* Returns the next delimiter line of a body in tail, and moves tail after it; NULL if there is none. Writes whether it is
+ * the last one, "--boundary--". Other words may follow the delimiter on its line, after a space. */
+static const uint8_t *next_delimiter(span body, span delimiter, span *tail, bool *is_last) {
+    const uint8_t *at;
+    span line;
+    while ((at = find(*tail, delimiter))) {
+        tail->at = at + size_of(delimiter);
+        if (at > body.at && at[-1] != '\n')
             continue;
-        span part = span_between(begin, at ? at : body.end);
-        if (begin && (size_of(part) > 1 || !at) && (parts->count < MANY_PARTS || !is_blank_part(part))) {
+        next_line(tail, &line);
+        *is_last = starts_with(line, LITERAL("--"));
+        line = skip_bytes(line, *is_last ? 2 : 0);
+        if (is_empty(line) || is_space(*line.at))
+            return at;
+    }
+    return NULL;
+}
+
+/* Adds the parts of a body between its delimiter lines. Parts after the last delimiter are read, too, because mail readers
+ * show these parts. After MAX_PARTS parts, each part takes the place of the one before it, because the last part may be
+ * the one that is shown. The margins, above the first delimiter and below the last one, may have parts of another
+ * boundary, of a delimiter that is written wrongly, or of a multipart inside that has the boundary of the one around it;
+ * or a part without a delimiter. These are added to margins, if this is not NULL. */
+static void split_parts(struct arena *arena, span body, span boundary, span_list *parts, span_list *margins) {
+    span delimiter = concatenate(arena, LITERAL("--"), boundary), tail = body, part = body;
+    bool is_last = false, is_margin = true;
+    const uint8_t *at = is_empty(boundary) ? NULL : next_delimiter(body, delimiter, &tail, &is_last);
+    for (bool is_inside = at; is_inside;) {
+        part.end = at ? at : body.end;
+        if (is_margin && margins) {
+            span content, inner = find_boundary(part, &content);
+            split_parts(arena, part, inner, margins, NULL);
+            if (is_empty(inner) && content.at)
+                *LIST_ADD(arena, margins) = content;
+        }
+        if (!is_margin && (size_of(part) > 1 || !at) && (parts->count < MANY_PARTS || !is_blank_part(part))) {
             parts->count -= parts->count > MAX_PARTS;
             part.end -= at != NULL; /* the line feed before a delimiter belongs to it */
             *LIST_ADD(arena, parts) = part;
         }
-        part = span_between(margin, part.end);
-        if (margin)
-            split_parts(arena, part, find_boundary(part), outer, NULL);
-        begin = is_last || !at ? NULL : tail.at;
-        margin = is_last && at && outer ? tail.at : NULL;
+        is_inside = at;
+        is_margin = is_last;
+        part.at = tail.at;
+        at = at ? next_delimiter(body, delimiter, &tail, &is_last) : NULL;
     }
 }
 
 /* Returns the parts of a multipart by its boundaries, and those in its margins. Some programs encode a multipart as a
  * whole. If no boundary is in the body, returns the parts by the boundary that is. */
-static span_list find_parts(struct reader *reader, const struct entity *entity, span_list *outer) {
+static span_list find_parts(struct reader *reader, const struct entity *entity, span_list *margins) {
     struct arena *arena = &reader->arena;
     span_list parts = {0};
     span body = entity->body, rest;
-    split_parts(arena, body, entity->boundary, &parts, outer);
-    split_parts(arena, body, entity->other_boundary, &parts, outer);
+    split_parts(arena, body, entity->boundary, &parts, margins);
+    split_parts(arena, body, entity->other_boundary, &parts, margins);
     if (!parts.count) {
         body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
         body = convert_line_ends(arena, body);
-        split_parts(arena, body, entity->boundary, &parts, outer);
+        split_parts(arena, body, entity->boundary, &parts, margins);
     }
     if (!parts.count)
-        split_parts(arena, body, find_boundary(body), &parts, outer);
+        split_parts(arena, body, find_boundary(body, &rest), &parts, margins);
     return parts;
 }
 
@@ -261,8 +281,8 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
 
 /* Adds the parts of an entity to walk->open in reverse order, because the last one is read next. The last part is read
  * after all bounds, because it may be the one that is shown. Of alternatives, the last one that is no plain text is shown,
- * and the others are doubtful. The parts in the margins are doubtful and read after the others, and at most MAX_MARGINS of
- * them, because few mail readers show them, and they must not use up the bounds. */
+ * and the others are doubtful. The parts in the margins are doubtful and read after the others, and at most
+ * MAX_MARGIN_PARTS of them, because few mail readers show them, and they must not use up the bounds. */
 static void open_parts(struct walk *walk, span_list inner, span_list margins, const char *default_type,
                        bool is_alternative, bool is_doubtful) {
     entity_list parts = {0};
@@ -276,12 +296,12 @@ static void open_parts(struct walk *walk, span_list inner, span_list margins, co
                 shown = first;
         }
     size_t n_inner = parts.count;
-    for (size_t i = 0; i < margins.count && i < MAX_MARGINS && may_read(walk); i++)
+    for (size_t i = 0; i < margins.count && i < MAX_MARGIN_PARTS && may_read(walk); i++)
         add_readings(walk, &parts, margins.items[i], default_type);
     for (size_t i = parts.count; i--;) {
         struct entity *part = LIST_ADD(&walk->reader->arena, &walk->open);
         *part = parts.items[i];
-        part->is_doubtful = is_doubtful || i >= n_inner ||
+        part->is_doubtful |= is_doubtful || i >= n_inner ||
                             (is_alternative && shown < SIZE_MAX && (i < shown || part->display == AS_TEXT));
     }
 }
@@ -289,14 +309,14 @@ static void open_parts(struct walk *walk, span_list inner, span_list margins, co
 static void read_entity(struct walk *walk, struct entity entity) {
     struct reader *reader = walk->reader;
     bool is_message = entity.display == AS_MESSAGE, is_alternative = false;
-    span_list inner = {0}, outer = {0};
+    span_list inner = {0}, margins = {0};
     const char *default_type = "text/plain"; /* the type of parts that have no Content-Type */
     size_t size = size_of(entity.body);
     if ((entity.display == AS_MULTIPART || is_message) && size > walk->search_left)
         reader->message.truncations |= TRUNCATED_PARTS;
     else if (entity.display == AS_MULTIPART) {
         walk->search_left -= size;
-        inner = find_parts(reader, &entity, &outer);
+        inner = find_parts(reader, &entity, &margins);
         is_alternative = is_same(entity.content_type, LITERAL("multipart/alternative"));
         default_type = is_same(entity.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : default_type;
     } else if (entity.display >= AS_PDF && walk->n_documents++ >= MAX_DOCUMENTS)
@@ -320,7 +340,7 @@ static void read_entity(struct walk *walk, struct entity entity) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
         walk->read_left -= is_text(entity.display) ? size : 0;
     }
-    open_parts(walk, inner, outer, default_type, is_alternative, entity.is_doubtful);
+    open_parts(walk, inner, margins, default_type, is_alternative, entity.is_doubtful);
 }
 
 entity_list read_leaves(struct reader *reader, span message) {

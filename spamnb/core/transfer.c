@@ -14,15 +14,15 @@ static const uint8_t VALUES[256] = {
 };
 
 /* Returns whether text begins with a line that begins with a foreign byte, as the footers of mailing lists do. The first
- * line is no footer if it may be base64 behind its foreign bytes. */
+ * line is no footer if it may be base64 behind its foreign bytes; in "- Hello" a blank follows these. */
 static bool begins_footer(const uint8_t *begin, span text, bool is_first) {
     bool begins_line = text.at == begin || text.at[-1] == '\n';
     if (!begins_line || *text.at <= ' ' || VALUES[*text.at] != FOREIGN)
         return false;
-    span line = before_first(text, '\n');
-    while (line.at < line.end && VALUES[*line.at] == FOREIGN)
+    span line = strip(before_first(text, '\n'));
+    while (line.at < line.end && VALUES[*line.at] == FOREIGN && *line.at > ' ')
         line.at++;
-    while (line.at < line.end && (VALUES[*line.at] != FOREIGN || *line.at <= ' '))
+    while (line.at < line.end && VALUES[*line.at] != FOREIGN)
         line.at++;
     return !is_first || !is_empty(line);
 }

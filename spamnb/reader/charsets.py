@@ -57,7 +57,7 @@ _CODE_PAGE = re.compile(r"(?:microsoft|windows|win|ansi|cp|ibm|ms|dos)+([0-9]{3,
 
 # Charsets of 7-bit bytes. Between an escape and the next escape or line end, bytes stand for characters of a larger
 # charset, in whose 8-bit form their high bits are set. The byte 0E switches to the last charset that "ESC $ )" named.
-_ISO_2022 = re.compile(rb"(\x1b[ -/]+[0-~]|[\x0e\x0f\n])")
+_ISO_2022 = re.compile(rb"(\x1b(?:\$?[(-/][0-~]|\$[@-B])|[\x0e\x0f\n])")
 _SWITCHES = {
     b"\x1b$@": "euc_jp", b"\x1b$B": "euc_jp", b"\x1b$(@": "euc_jp", b"\x1b$(B": "euc_jp", b"\x1b(I": "cp932",
     b"\x1b$(D": "jisx0212", b"\x1b$(O": "euc_jis_2004", b"\x1b$(Q": "euc_jis_2004", b"\x1b$(C": "cp949",

@@ -24,7 +24,7 @@ class Watch(NamedTuple):
 
 @contextmanager
 def watching(tmp_path: Path, *arguments: str) -> Iterator[Watch]:
-    """Run a program, and end it at last."""
+    """Run a program, and end it at last. Its log is printed, which pytest shows if the test fails."""
     log = tmp_path / f"log{time.monotonic_ns()}"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     with log.open("wb") as output:
@@ -37,3 +37,4 @@ def watching(tmp_path: Path, *arguments: str) -> Iterator[Watch]:
     finally:
         watch.process.kill()
         watch.process.wait()
+        print(watch.said)

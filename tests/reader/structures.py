@@ -9,11 +9,13 @@ import base64
 import email
 import quopri
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 
 _STRAY = ["garbage", "two words: x", "X y", ">From a b", ": x", "From a Mon", "X\xe9: y", "X-Ok: y", "nocolon\\", "--"]
+_DAMAGED = re.compile(rb"--|(?i:content-|\s+boundary|\s+charset)|$")
 _BOUNDARIES = ["b", "=_x1", "----=_Part.1", "bnd", "a b", "x(1)", "000__=AB", "b" * 20]
 _ENCODINGS = {
     "base64": ["base64", "BASE64", "base64 (c)", "(c) base64", "base64;", "base64 x", '"base64"'],
@@ -60,6 +62,28 @@ class Structures:
         self.words = []
         raw = self._message(0).encode("latin-1")
         return raw.replace(b"\n", b"\r\n") if self._happens(0.3) else raw
+
+    def damage(self, raw: bytes) -> bytes:
+        """Return a message with one or two damaged lines: of delimiters, of fields about parts, or blank ones."""
+        line_end = b"\r\n" if b"\r\n" in raw else b"\n"
+        lines = raw.split(line_end)
+        for _ in range(self._random.choice([1, 1, 1, 2])):
+            numbers = [number for number, line in enumerate(lines) if _DAMAGED.match(line)]
+            number = self._random.choice(numbers)
+            lines[number : number + 1] = self._damage_line(lines[number])
+        return line_end.join(lines)
+
+    def _damage_line(self, line: bytes) -> list[bytes]:
+        """Return the lines in place of a line."""
+        at = self._random.randrange(len(line) + 1)
+        before, after = line[:at], line[at:]
+        return self._random.choice([
+            [], [line, line], [b" " + line], [line.swapcase()], [before + after[1:]], [before, after],
+            [before + self._random.choice([b" ", b"-", b"=", b";", b"x", b"\t", b"/", b'"', b"\xe9", b"("]) + after],
+            [line + self._random.choice([b" ", b"-", b"--", b" x", b"\t", b";", b"="])],
+            [self._random.choice([b"", b"garbage", b"x: y", b"--", b">" + line, b"--other--"]), line],
+            [before + after[1:2] + after[:1] + after[2:]],
+        ])  # fmt: skip
 
     def _one_of(self, *choices: str) -> str:
         return self._random.choice(choices)

@@ -182,7 +182,7 @@ def test_what_is_left_out_is_told_once_and_named_once() -> None:
 
 
 def read_by_mutt(box: Path, folder: Path) -> list[bytes]:
-    """Return the messages of an mbox, which mutt copies to a Maildir."""
+    """Return the messages of an mbox, which mutt copies to a Maildir, and print what mutt writes to its terminal."""
     keys = f"<tag-pattern>~A<enter><copy-message>{folder}<enter><exit>"
     settings = (
         "set quit=yes auto_tag=yes mbox_type=Maildir confirmcreate=no confirmappend=no delete=no sort=mailbox-order"
@@ -192,8 +192,8 @@ def read_by_mutt(box: Path, folder: Path) -> list[bytes]:
     with subprocess.Popen(command, stdin=end, stdout=end, stderr=end, env={**os.environ, "TERM": "xterm"}):
         os.close(end)
         with suppress(OSError):  # mutt has closed the terminal
-            while os.read(terminal, 1 << 16):
-                pass
+            while screen := os.read(terminal, 1 << 16):
+                print(screen)
     os.close(terminal)
     return [path.read_bytes() for path in folder.glob("*/*")]
 
