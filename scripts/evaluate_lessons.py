@@ -85,7 +85,8 @@ def evaluate_bogofilter(peer: Bogofilter, mail: Sequence[Entry]) -> list[Figures
     return [Figures.of(is_spam, scores, each) for each in (np.where(scores > 0.5, "spam", "ham"), own)]
 
 
-def train(mail: Sequence[Entry], path: str | Path = ":memory:") -> Classifier:
+def train_classifier(mail: Sequence[Entry], path: str | Path = ":memory:") -> Classifier:
+    """Make a model of mail with the default settings."""
     settings = Settings()
     store = Store.create(path, settings.as_meta())
     write_model(store, fit(prepare(count_parallel(list(mail), settings, complain)), settings), settings)
@@ -123,7 +124,7 @@ def wrong_lessons(mail: list[Entry], arguments: argparse.Namespace) -> None:
                 first = size + max(WRONG)
                 tested = [each for part in parts for each in part[first : first + arguments.tested]]
                 learned = [each for part in parts for each in part[:size]]
-                with train(learned) as classifier, tempfile.TemporaryDirectory() as folder:
+                with train_classifier(learned) as classifier, tempfile.TemporaryDirectory() as folder:
                     bogofilter = Bogofilter(Path(folder, "bogofilter"))
                     if peer:
                         bogofilter.train([Mail(str(each.label), Path(each.path)) for each in learned])
@@ -160,7 +161,7 @@ def list_lessons(mail: list[Entry], arguments: argparse.Namespace) -> None:
         ham, spam = ([each for each in part if id(each) not in ids] for part in draw(mail, 0))
         tested = ham[400 : 400 + arguments.tested] + spam[400 : 400 + arguments.tested]
         rest = of_list[max(LIST) :][: arguments.tested]
-        with train(ham[:400] + spam[:400]) as classifier:
+        with train_classifier(ham[:400] + spam[:400]) as classifier:
             for label in ("spam", "ham"):
                 for before, n in zip((0, 0, *LIST), (0, *LIST)):
                     for each in of_list[before:n]:
@@ -232,7 +233,7 @@ def cost(mail: list[Entry], arguments: argparse.Namespace) -> None:
         lessons = taught if size > 1 else taught[:200]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")
-            train(ham[:400] + spam[:400], path).close()
+            train_classifier(ham[:400] + spam[:400], path).close()
             with Classifier.open(path, writable=True) as classifier:
                 store = classifier.store
                 raws = [each.read() for each in lessons]

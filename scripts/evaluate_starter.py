@@ -31,13 +31,13 @@ import numpy as np
 from build_starter import find_collections, make_starter
 from compare_filters import md5
 from compare_streams import mix
+from evaluate_lessons import train_classifier
 from mail_corpora import complain, corpora_folder
 from peer import Mail
 from peers import Bogofilter
 from table import print_head, print_row
 
 from spamnb.api.train import train
-from spamnb.engines.counting import count_parallel
 from spamnb.evaluation.online import sort_by_date
 from spamnb.filter import Classifier
 from spamnb.settings import Settings
@@ -45,8 +45,6 @@ from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries
 from spamnb.store.snapshot import create_empty
 from spamnb.store.starter import NAME
-from spamnb.store.store import Store
-from spamnb.training import fit, prepare, write_model
 
 MAX_TEST = 700  # messages of each stream that are classified
 NEWEST_GOOD = 1200  # good messages into which modern spam and phishing are mixed
@@ -206,9 +204,8 @@ def evaluate_users(
     work: Path, name: str, shared_mail: list[Entry], stream: list[Entry], numbers: Sequence[int], n_users: int
 ) -> None:
     """Print the errors of users beside a shared model, and of a shared model that all users teach."""
-    path, settings = work / "shared", Settings()
-    with Store.create(path, settings.as_meta()) as store:
-        write_model(store, fit(prepare(count_parallel(shared_mail, settings, complain)), settings), settings)
+    path = work / "shared"
+    train_classifier(shared_mail, path).close()
     lessons, test = split(stream)
     begins = [random.Random(user).randrange(max(len(lessons) - MIN_REST, 1)) for user in range(n_users)]
     of_users = [evaluate(work / f"{user}", path, lessons[begin:], test, numbers) for user, begin in enumerate(begins)]
