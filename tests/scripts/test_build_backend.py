@@ -37,3 +37,11 @@ def test_a_wheel_leaves_its_compiled_part_in_the_checkout(tmp_path: Path, monkey
     assert (tmp_path / "spamnb/core/_core.abi3.so").read_text() == "new"
     with loaded:
         assert loaded.read() == "old", "a program that runs keeps its file"
+
+
+def test_a_source_distribution_has_all_files_of_the_checkout() -> None:
+    """Without conftest.py its tests would write to the files of the person who runs them."""
+    root = FILE.parents[1]
+    included = {*(root / "MANIFEST.in").read_text().split(), "README.md"}  # setuptools adds README.md
+    files = [*root.glob("*.md"), *root.glob("*.py")]
+    assert {path.name for path in files} <= included
