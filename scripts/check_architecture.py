@@ -40,7 +40,7 @@ NEIGHBOURS: dict[str, set[str]] = {
         "user_models": "filter store",
         "ledger": "filter model reader store",
         "engines": "filter model reader sources",
-        "evaluation": "engines filter model reader sources training",
+        "evaluation": "core engines filter model reader sources training",
         "report": "estimators evaluation model reader",
         "mailbox": "filter ledger mail_result model people reader sources store",
         "api": "engines estimators evaluation filter ledger mail_result mailbox model people reader report sources"

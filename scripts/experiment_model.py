@@ -33,8 +33,8 @@ from spamnb.evaluation.metrics import (
     reliability_table,
     roc_counts,
 )
-from spamnb.evaluation.protocols import Mail, evaluate_positions, make_mail
-from spamnb.evaluation.result import Result, make_result
+from spamnb.evaluation.protocols import Mail, classify_parts, make_mail
+from spamnb.evaluation.result import Result
 from spamnb.model import corrected, pooling
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
@@ -124,7 +124,7 @@ def change_tokens(mail: Mail, variant: Variant) -> Mail:
         tokens, groups = training_set.tokens, np.array([*map(int, variant.new_groups)], np.int8)
         tokens = TokenArray(tokens.text, tokens.offsets, tokens.lengths, tokens.hashes, groups[tokens.groups])
         training_set = training_set._replace(rows=replace(training_set.rows, tokens=tokens))
-    return mail._replace(training_set=training_set)
+    return make_mail(training_set, mail.names)
 
 
 def test_half(name: str, mail: Mail, halving: int) -> np.ndarray:
@@ -137,9 +137,8 @@ def test_half(name: str, mail: Mail, halving: int) -> np.ndarray:
 
 def evaluate(mail: Mail, is_test: np.ndarray, settings: Settings) -> tuple[Result, float]:
     started = time.process_time()
-    results = evaluate_positions(mail, settings, mail.training_set.minus(is_test), is_test)
-    seconds = time.process_time() - started
-    return make_result([results[position] for position in sorted(results)], "", settings.spam), seconds
+    result = classify_parts(mail, settings, np.where(is_test[mail.rows.positions], 0, -1), "")
+    return result, time.process_time() - started
 
 
 def by_chance(p: np.ndarray, draws: int = 200) -> float:

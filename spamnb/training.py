@@ -1,24 +1,19 @@
-"""Training: fit a model to a training set, estimate its errors, and write its file."""
+"""Training: fit a model to a training set, and write its file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
-from spamnb.core.score import Scores
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.model.class_counts import WEIGHT, Cells
 from spamnb.model.correction import add_first_class
-from spamnb.model.decision import decide
 from spamnb.model.delta import MessageRecord
 from spamnb.model.learner import Fit, Learner, NewestScores, learner_for
 from spamnb.model.model import SIZE, Model
-from spamnb.model.new_senders import NO_NEW_SENDERS, NewSenders, assign_senders
 from spamnb.model.newest import NoNewest, select_newest
 from spamnb.model.training_set import TrainingSet
-from spamnb.reader.message import has_unread_parts
 from spamnb.reader.tokens import CHUNK_TOKENS
 from spamnb.settings import Settings
 from spamnb.store.buckets import Block
@@ -27,46 +22,6 @@ from spamnb.store.snapshot import write_messages, write_sums
 from spamnb.store.store import Store
 
 CHUNK_MESSAGES = 1 << 15  # bounds the memory of the records that are made at once
-
-
-class NewestResult(NamedTuple):
-    """Verdicts on the newest n messages: their scores are by a model of the older ones, the calibration is of all."""
-
-    since: int = 0  # time of arrival of the first of these messages, in seconds since 1970
-    labels: np.ndarray = np.zeros(0, np.int64)  # (n,) true class numbers
-    verdicts: Sequence[str] = ()
-    missing_because: str = ""  # if there are none, as the end of a sentence
-
-
-class LeaveOneOutResult(NamedTuple):
-    """The classification of each training message by a model without it.
-
-    The messages that the model learned come first. The other messages, whose number is ``doubtful``, have labels that
-    are not trusted. Both parts are in the order of the sources.
-    """
-
-    classes: tuple[str, ...]
-    documents: np.ndarray  # (C,) messages per class
-    tokens: int  # distinct tokens in the model
-    n_folds: int  # folds that were left out in turn: as many as messages if each was left out by itself
-    positions: np.ndarray  # (n,) positions of the messages in the sources
-    labels: np.ndarray  # (n,) class numbers as labelled
-    scores: np.ndarray  # (n, C) nats
-    probabilities: np.ndarray  # (n, C) calibrated
-    verdicts: list[str]
-    doubtful: int = 0
-    newest: NewestResult = NewestResult()
-    new_senders: NewSenders = NO_NEW_SENDERS
-
-    @property
-    def is_in_parts(self) -> bool:
-        """Whether several messages were left out at once."""
-        return self.n_folds < self.documents.sum()
-
-    def verdict_numbers(self) -> np.ndarray:
-        """Return the verdicts as class numbers (n,), −1 for unsure."""
-        number = {name: c for c, name in enumerate(self.classes)}
-        return np.array([number.get(verdict, -1) for verdict in self.verdicts], np.int64)
 
 
 def prepare(training_set: TrainingSet) -> TrainingSet:
@@ -114,55 +69,6 @@ def _score_newest(training_set: TrainingSet, learner: Learner) -> NewestScores:
     return NewestScores(int(since), np.flatnonzero(is_newest), result)
 
 
-def estimate(fitted: Fit, settings: Settings) -> LeaveOneOutResult:
-    """Calibrate the left-out scores, and classify each message as ``Classifier`` does."""
-    training_set, labels, left_out = fitted.training_set, fitted.labels, fitted.left_out
-    n_folds = min(fitted.n_folds, len(labels))
-    facts_of_model = training_set.classes, training_set.documents, training_set.totals().vocabulary_size, n_folds
-    positions, truncations, doubtful = training_set.rows.positions, training_set.rows.truncations, fitted.doubtful
-    if not len(labels):
-        return LeaveOneOutResult(*facts_of_model, positions[:0], labels, left_out.scores, left_out.scores, [])
-    model, order = _make_model(fitted, settings), np.argsort(positions)
-    order = np.append(order, len(order) + np.argsort(doubtful.positions))
-    positions = np.concatenate([positions, doubtful.positions])[order]
-    truncations = np.concatenate([truncations, doubtful.truncations])[order]
-    left_out = Scores.concat([left_out, fitted.doubtful_scores]).take(order)
-    decisions = decide(settings, model, left_out, ~has_unread_parts(truncations))
-    return LeaveOneOutResult(
-        *facts_of_model,
-        positions,
-        np.concatenate([labels, doubtful.labels])[order],
-        left_out.scores,
-        decisions.probabilities,
-        decisions.verdicts,
-        len(doubtful),
-        _decide_newest(fitted, settings, model),
-        _decide_new_senders(fitted, settings, model),
-    )
-
-
-def _decide_newest(fitted: Fit, settings: Settings, model: Model) -> NewestResult:
-    newest, rows = fitted.newest, fitted.training_set.rows
-    order = np.argsort(rows.positions[newest.rows])
-    numbers = newest.rows[order]
-    decisions = decide(settings, model, newest.left_out.take(order), ~has_unread_parts(rows.truncations[numbers]))
-    return NewestResult(newest.since, rows.labels[numbers], decisions.verdicts, newest.missing_because)
-
-
-def _decide_new_senders(fitted: Fit, settings: Settings, model: Model) -> NewSenders:
-    """Classify the good mail of each sender by a model of the mail of others."""
-    training_set, spam = fitted.training_set, settings.spam_column(fitted.training_set.classes)
-    if spam is None:
-        return NO_NEW_SENDERS
-    rows, fold = training_set.rows, assign_senders(training_set)
-    is_tested = (fold >= 0) & (rows.labels != spam)
-    by_others = learner_for(settings).score_folds(fitted, fold, is_tested) if is_tested.any() else None
-    if by_others is None:
-        return NO_NEW_SENDERS
-    decisions = decide(settings, model, by_others.take(is_tested), ~has_unread_parts(rows.truncations[is_tested]))
-    return NewSenders.of(rows.senders[is_tested], decisions.verdicts, settings.spam)
-
-
 def model_of(training_set: TrainingSet, settings: Settings) -> Store:
     """Fit a model to a training set, and return it as a store in memory."""
     store = Store.create(":memory:", settings.as_meta())
@@ -170,7 +76,8 @@ def model_of(training_set: TrainingSet, settings: Settings) -> Store:
     return store
 
 
-def _make_model(fitted: Fit, settings: Settings) -> Model:
+def make_model(fitted: Fit, settings: Settings) -> Model:
+    """Return what the fitted model knows besides its tokens."""
     totals = fitted.training_set.totals()
     meta = {**settings.as_meta(), **fitted.meta, SIZE: totals.vocabulary_size}
     class_ids = {name: number for number, name in enumerate(totals.classes)}
@@ -182,7 +89,7 @@ def _make_model(fitted: Fit, settings: Settings) -> Model:
 
 def write_model(store: Store, fitted: Fit, settings: Settings) -> None:
     """Write the model into a new, empty store."""
-    write_sums(store, _make_model(fitted, settings), _make_blocks(fitted))
+    write_sums(store, make_model(fitted, settings), _make_blocks(fitted))
     with store.writing():
         write_messages(store, _make_records(fitted))
         add_examples(store, fitted.correction.examples)

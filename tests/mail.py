@@ -20,6 +20,7 @@ from spamnb.ledger.ledger import Batch, Ledger
 from spamnb.ledger.verdicts import INBOX, NOWHERE, Place, make_verdict
 from spamnb.mail_result import classify_mail
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES
+from spamnb.model.learner import Fit
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
@@ -27,7 +28,7 @@ from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.training import LeaveOneOutResult, estimate, fit, prepare, write_model
+from spamnb.training import fit, prepare, write_model
 from spamnb.user_models import Models
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
@@ -228,9 +229,9 @@ def count_messages(messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
     return count_parallel(entries, Settings(), fail, workers=1)
 
 
-def train_file(path: Path, training_set: TrainingSet, settings: Settings, *, force: bool = False) -> LeaveOneOutResult:
-    """Write the model file of a training set, and classify each message with a model of the others."""
+def train_file(path: Path, training_set: TrainingSet, settings: Settings, *, force: bool = False) -> Fit:
+    """Write the model file of a training set, and return the fit."""
     fitted = fit(prepare(training_set), settings)
     with atomic_replace(path, settings.as_meta(), force=force) as store:
         write_model(store, fitted, settings)
-    return estimate(fitted, settings)
+    return fitted

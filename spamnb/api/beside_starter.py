@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-import numpy as np
-
 from spamnb.filter import Classifier, mix_classes
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.read_message import ReadMessage
 from spamnb.store.store import Store
-from spamnb.training import LeaveOneOutResult
 
 MESSAGES_AT_ONCE = 1 << 8  # are classified or learned in one step, which bounds the memory
 
@@ -23,7 +20,7 @@ class StarterVerdicts(NamedTuple):
     weight: int  # messages of one's own as which the starter counts after the training
 
 
-def learn_beside_starter(store: Store, training_set: TrainingSet) -> tuple[LeaveOneOutResult, StarterVerdicts]:
+def learn_beside_starter(store: Store, training_set: TrainingSet) -> StarterVerdicts:
     """Learn the messages in a new model that adds to the starter. They are classified by the starter alone before."""
     rows, names = training_set.rows, training_set.classes
     classifier = Classifier(store)
@@ -40,7 +37,4 @@ def learn_beside_starter(store: Store, training_set: TrainingSet) -> tuple[Leave
     with store.reading():
         n_public = int(store.shared.own.sums[:, 0].sum())
         weight = round(n_public / store.shared.own.weigh_lessons(store.own))
-        facts = store.own.totals.classes, store.own.totals.documents, store.own.totals.vocabulary_size
-    none = np.zeros((0, len(facts[0])))
-    left_out = LeaveOneOutResult(*facts, 0, np.zeros(0, np.int64), np.zeros(0, np.int64), none, none, [])
-    return left_out, StarterVerdicts({name: dict(counts) for name, counts in verdicts.items()}, weight)
+    return StarterVerdicts({name: dict(counts) for name, counts in verdicts.items()}, weight)

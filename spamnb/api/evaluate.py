@@ -374,7 +374,7 @@ def evaluate(
                 result = protocols.evaluate_leave_one_out(counted_mail, model_settings)
             elif split is None:
                 k = 10 if folds is None else folds
-                part = protocols.assign_folds(counted_mail.digests, counted_mail.labels, k, seed)
+                part = protocols.assign_folds(counted_mail.digests, counted_mail.rows.labels, k, seed)
                 result = protocols.evaluate_parts(counted_mail, model_settings, part, f"{k} folds")
             else:
                 part = (
@@ -406,7 +406,7 @@ def _check_classes(mail: Mail, settings: Settings) -> None:
     """Raise SpamnbError if the mail does not have messages of several classes."""
     from spamnb.training import check_classes
 
-    if not len(mail.positions):
+    if not len(mail.rows):
         raise SpamnbError(NO_MAIL)
     if len(mail.classes) < 2:
         raise SpamnbError(f"the sources have only the class {mail.classes[0]!r}: give mail of another class, too")

@@ -6,13 +6,9 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cached_property
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
-
-import numpy as np
-from numpy.typing import NDArray
 
 from spamnb.api.arguments import (
     FilePath,
@@ -32,19 +28,21 @@ from spamnb.api.arguments import (
 from spamnb.api.progress import show_progress
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.evaluation.metrics import confusion_matrix, doubtful_rows
+from spamnb.evaluation.metrics import UNSURE_NUMBER, doubtful_rows
 from spamnb.model.decision import UNSURE
-from spamnb.report.evaluation import MATRIX_CLASSES, confusion_table, describe_new_senders, format_percent
-from spamnb.report.table import format_tables
+from spamnb.model.new_senders import NO_NEW_SENDERS
+from spamnb.report.evaluation import format_figures
 from spamnb.settings import Settings
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import ReadOptions, SkippedMessages
-from spamnb.training import LeaveOneOutResult
 
 if TYPE_CHECKING:
     from spamnb.api.beside_starter import StarterVerdicts
     from spamnb.api.relearning import ReplacedModel
+    from spamnb.evaluation.estimates import Estimates
+    from spamnb.evaluation.result import Result
     from spamnb.model.training_set import TrainingSet
+    from spamnb.store.store import Store
 
 MAX_SOURCES = 8  # sources in a printed command, because a shell may have expanded a pattern to thousands
 # A class with fewer messages is small: one error is more than 2 % of its messages. With fewer messages of ham or spam,
@@ -62,12 +60,19 @@ class TrainingReport(Report):
         Model file.
     settings : Settings
         Settings of the model.
-    left_out : LeaveOneOutResult
-        Classification of every training message by a model that has not learned it. For n messages of C classes it has
-        ``labels`` (n,), ``scores`` (n, C) in nats, ``probabilities`` (n, C) and ``verdicts``. Its ``newest`` is the
-        classification of the newest messages by a model of the older ones.
+    classes : dict of {str: int}
+        Number of training messages of each class. Copies count once.
+    tokens : int
+        Number of different tokens in the model.
+    estimates : Estimates or None
+        ``estimates.left_out`` is the classification of every message by a model that has not learned it: for n messages
+        of C classes it has ``truth`` and ``verdicts`` (n,), ``scores`` (n, C) in nats and ``probabilities`` (n, C).
+        ``estimates.newest`` is the classification of the newest messages by a model of the older ones. None if there is
+        one class, or if the model adds to the starter.
     read : int
         Number of messages that were read, including copies.
+    doubtful : int, default=0
+        Number of messages that were not learned, because their labels are not trusted.
     unreadable : int, default=0
         Number of messages that could not be read.
     conflicts : int, default=0
@@ -89,22 +94,15 @@ class TrainingReport(Report):
 
     model: Path
     settings: Settings
-    left_out: LeaveOneOutResult
+    classes: dict[str, int]
+    tokens: int
+    estimates: Estimates | None
     read: int
+    doubtful: int = 0
     unreadable: int = 0
     conflicts: int = 0
     sources: tuple[str, ...] = ()
     by_starter: StarterVerdicts | None = None
-
-    @property
-    def classes(self) -> dict[str, int]:
-        """Number of training messages of each class. Copies count once."""
-        return dict(zip(self.left_out.classes, self.left_out.documents.tolist()))
-
-    @cached_property
-    def _confusion(self) -> NDArray[np.int64]:
-        """Left-out messages by class and verdict, (C, C+1). The last verdict is unsure."""
-        return confusion_matrix(self.left_out.labels, self.left_out.verdict_numbers(), len(self.left_out.classes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as values of JSON.
@@ -121,28 +119,35 @@ class TrainingReport(Report):
         """
         from spamnb.evaluation.figures import to_json
 
-        left_out, confusion = self.left_out, self._confusion
-        names = left_out.classes if len(left_out.labels) else ()
-        messages, unsure = int(confusion.sum()), int(confusion[:, -1].sum())
-        wrong = messages - unsure - int(np.trace(confusion))
-        return {
+        n_learned = sum(self.classes.values())
+        facts = {
             "model": str(self.model),
-            "messages": int(left_out.documents.sum()),
-            "tokens": left_out.tokens,
+            "messages": n_learned,
+            "tokens": self.tokens,
             "classes": self.classes,
-            "copies": self.read - int(left_out.documents.sum()) - left_out.doubtful,
-            "doubtful": left_out.doubtful,
+            "copies": self.read - n_learned - self.doubtful,
+            "doubtful": self.doubtful,
             "unreadable": self.unreadable,
-            "confusion": {name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, confusion.tolist())},
-            "wrong": 100 * wrong / messages if messages else None,
-            "unsure": 100 * unsure / messages if messages else None,
-            "new_senders": to_json(left_out.new_senders),
             "by_starter": self.by_starter and self.by_starter.verdicts,
+        }
+        if self.estimates is None:
+            none = {"confusion": {}, "wrong": None, "unsure": None, "new_senders": to_json(NO_NEW_SENDERS)}
+            return {**facts, **none}
+        left_out = self.estimates.left_out
+        names, is_unsure = left_out.classes, left_out.verdicts == UNSURE_NUMBER
+        return {
+            **facts,
+            "confusion": {
+                name: dict(zip((*names, UNSURE), row)) for name, row in zip(names, left_out.confusion.tolist())
+            },
+            "wrong": 100 * float((~left_out.is_right & ~is_unsure).mean()),
+            "unsure": 100 * float(is_unsure.mean()),
+            "new_senders": to_json(left_out.new_senders),
         }
 
     def __str__(self) -> str:
-        left_out, figures = self.left_out, self.to_dict()
-        messages, tokens = pluralize(figures["messages"], "message"), pluralize(left_out.tokens, "different token")
+        figures = self.to_dict()
+        messages, tokens = pluralize(figures["messages"], "message"), pluralize(self.tokens, "different token")
         lines = [f"{self.model}: {messages}, {tokens}"]
         if figures["copies"]:
             lines.append(f"{pluralize(figures['copies'], 'duplicate')} skipped")
@@ -150,10 +155,10 @@ class TrainingReport(Report):
             lines.append(f"{pluralize(self.unreadable, 'message')} could not be read (see above)")
         if self.by_starter is not None:
             lines += self._format_starter(self.by_starter)
-        elif len(left_out.classes) == 1:
-            lines.append(f"The only class is {left_out.classes[0]!r}. Learn messages of another class, too.")
-        elif left_out.classes:
-            lines += [*self._format_verdicts(), *self._format_newest(), *self._format_new_senders()]
+        elif self.estimates is not None:
+            lines += [*self._format_left_out(self.estimates.left_out), *self._format_newest(self.estimates)]
+        elif self.classes:
+            lines.append(f"The only class is {next(iter(self.classes))!r}. Learn messages of another class, too.")
         if self.conflicts:
             subject = f"{pluralize(self.conflicts, 'message')} {'is' if self.conflicts == 1 else 'are'}"
             lines.append(f"{subject} in several classes. Such a message counts for the class that was read last.")
@@ -171,23 +176,19 @@ class TrainingReport(Report):
             lines.append(f"  of {sum(verdicts.values()):,} {name}: {numbers}")
         return [*lines, "Teach the model the spam that it lets through: 'spamnb learn spam', 'watch' or 'review'."]
 
-    def _format_verdicts(self) -> list[str]:
-        """Return lines about the verdicts of left-out messages."""
-        left_out, spam = self.left_out, self.settings.spam
-        in_parts = f"The messages in {left_out.n_folds} parts, each classified by a model of the other parts:"
-        lines = [in_parts if left_out.is_in_parts else "Each message classified by the model without it:"]
-        if len(left_out.classes) <= MATRIX_CLASSES:
-            lines.append(format_tables([confusion_table(left_out.classes, self._confusion.tolist())]))
-        lines += self._format_errors(left_out.labels, left_out.verdicts)
-        if spam not in left_out.classes:
-            lines.append(f"  no class is {spam!r}, so all errors cost the same; {self._spam_advice()}")
-        rows = doubtful_rows(left_out.scores, left_out.labels)
+    def _format_left_out(self, left_out: Result) -> list[str]:
+        """Return the figures of left-out messages, and lines with advice."""
+        from spamnb.evaluation.figures import compute_figures
+
+        lines = [format_figures(compute_figures(left_out))]
+        if self.settings.spam not in self.classes:
+            lines.append(f"  no class is {self.settings.spam!r}, so all errors cost the same; {self._spam_advice()}")
+        rows = doubtful_rows(left_out.scores, left_out.truth)
         # 'evaluate --doubtful' lists those with a wrong verdict.
-        n_doubtful = int((left_out.verdict_numbers()[rows] != left_out.labels[rows]).sum())
-        if n_doubtful:
-            subject = f"{pluralize(n_doubtful, 'message')} {'looks' if n_doubtful == 1 else 'look'} mislabelled"
-            lines.append(f"  {subject}. To see which and why: {self._evaluate_command('--doubtful', str(n_doubtful))}")
-        if n := left_out.doubtful:
+        if n := int((~left_out.is_right[rows]).sum()):
+            subject = f"{pluralize(n, 'message')} {'looks' if n == 1 else 'look'} mislabelled"
+            lines.append(f"  {subject}. To see which and why: {self._evaluate_command('--doubtful', str(n))}")
+        if n := self.doubtful:
             subject = "message was" if n == 1 else "messages were"
             lines.append(f"  {n:,} {subject} not learned, because the other messages contradict the label.")
         few = [f"{name!r} ({n})" for name, n in self.classes.items() if n < FEW_MESSAGES]
@@ -199,59 +200,28 @@ class TrainingReport(Report):
         """Return the command that names the class of spam."""
         from spamnb.sources.mailbox import folder_role
 
-        names = [name for name in self.left_out.classes if folder_role(name) == "junk"] or ["CLASS"]
+        names = [name for name in self.classes if folder_role(name) == "junk"] or ["CLASS"]
         return f"'spamnb set spam={escape(names[0])}' says which class is spam"
 
-    def _format_newest(self) -> list[str]:
-        newest = self.left_out.newest
-        if newest.missing_because:
+    def _format_newest(self, estimates: Estimates) -> list[str]:
+        from spamnb.evaluation.figures import compute_figures
+
+        if estimates.newest is None:
+            why = estimates.newest_missing_because
             return [
-                f"Future mail will have more errors. They are not estimated, because {newest.missing_because}.",
+                f"Future mail will have more errors. They are not estimated, because {why}.",
                 f"  To estimate them all the same: {self._evaluate_command('--split', '0.8', '--by-date')}",
             ]
-        since, messages = datetime.fromtimestamp(newest.since, UTC).date(), pluralize(len(newest.labels), "message")
         return [
-            f"The newest fifth, {messages} since {since}, classified by a model of the older messages:",
-            *self._format_errors(newest.labels, newest.verdicts),
-            "  Expect such errors in future mail. The models of the first figures know mail newer than the message.",
-        ]
-
-    def _format_new_senders(self) -> list[str]:
-        figures = self.left_out.new_senders
-        if not figures.messages:
-            return []
-        lost, unsure = format_percent(figures.lost), format_percent(figures.unsure)
-        return [
-            f"Good mail, {describe_new_senders(figures)}:",
-            f"  good mail lost {lost} %, unsure {unsure} %",
+            format_figures(compute_figures(estimates.newest)),
+            "  These are classified by a model of the older mail. Expect such errors in future mail: the models of the"
+            " first figures know mail newer than the message.",
         ]
 
     def _evaluate_command(self, *options: str) -> str:
         """Return the command that evaluates the same mail."""
         command = shlex.join(["spamnb", "evaluate", *options, *map(escape, self.sources)])
         return command if 0 < len(self.sources) <= MAX_SOURCES else f"spamnb evaluate {' '.join(options)} SOURCE..."
-
-    def _format_errors(self, labels: NDArray[np.intp], verdicts: Sequence[str]) -> list[str]:
-        """Return lines with the share of wrong verdicts, and the errors on good mail and spam."""
-        spam = self.settings.spam
-        truth, verdict = np.array(self.left_out.classes)[labels], np.array(verdicts)
-        is_unsure = verdict == UNSURE
-        is_wrong = (verdict != truth) & ~is_unsure
-        unsure = (
-            f", unsure: {is_unsure.sum():,} ({format_percent(100 * is_unsure.mean())} %)" if is_unsure.any() else ""
-        )
-        lines = [f"  wrong: {is_wrong.sum():,} of {len(truth):,} ({format_percent(100 * is_wrong.mean())} %){unsure}"]
-        is_good = truth != spam
-        if not is_good.all():
-            lost_share, missed_share = (verdict[is_good] == spam).mean(), (verdict[~is_good] != spam).mean()
-            unsure_spam = is_unsure[~is_good].mean()  # unsure spam is delivered: let through, but not wrong
-            line = f"  good mail lost {format_percent(100 * lost_share)} %"
-            line += f", spam let through {format_percent(100 * missed_share)} %"
-            if unsure_spam:
-                called_good = format_percent(100 * (missed_share - unsure_spam))
-                line += f" ({called_good} % called good, {format_percent(100 * unsure_spam)} % unsure)"
-            lines.append(line)
-        return lines
 
 
 def train(
@@ -324,7 +294,7 @@ def train(
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
     >>> print(report)
     model.spamnb: 127 messages, ... different tokens
-    The messages in 10 parts, each classified by a model of the other parts:
+    Each of 10 parts classified by the others: 127 messages
     ...
     │ spam           │       62 │ ...
     """
@@ -373,9 +343,10 @@ class Training:
         SpamnbError.
         """
         from spamnb.api.beside_starter import learn_beside_starter
+        from spamnb.evaluation.estimates import estimate
         from spamnb.store.snapshot import atomic_replace
         from spamnb.store.starter import addition_to_starter
-        from spamnb.training import estimate, fit, prepare, write_model
+        from spamnb.training import fit, prepare, write_model
 
         unreadable, settings, doubtful = SkippedMessages(self.tell), self.settings, Counter[str]()
         with show_progress("Reading", self.progress) as show:
@@ -387,22 +358,27 @@ class Training:
             meta = addition_to_starter(self.model, settings) if adds_to_starter else settings.as_meta()
             with atomic_replace(self.model, meta, force=self.force, catch_up=replaced.catch_up) as store:
                 if adds_to_starter:
-                    left_out, by_starter = learn_beside_starter(store, training_set)
+                    estimates, by_starter = None, learn_beside_starter(store, training_set)
                 else:
                     fitted, by_starter = fit(training_set, settings), None
                     write_model(store, fitted, settings)
-                    left_out = estimate(fitted, settings)
+                    estimates = estimate(fitted, settings)
                     doubtful.update(training_set.classes[label] for label in fitted.doubtful.labels.tolist())
                 store.put_meta(self._origin())
+                classes, tokens = _count_messages(store), store.own.totals.vocabulary_size
                 replaced.catch_up(store)
-                check(doubtful + Counter(dict(zip(store.own.totals.classes, store.own.totals.documents.tolist()))))
+                check(doubtful + Counter(_count_messages(store)))
         for line in replaced.notes():
             self.tell(line)
         for name in sorted({*with_copies.classes} - {*training_set.classes}):
             self.tell(f"all messages of class {name!r} are also in another class, and count for the class read last")
         read, conflicts = int(with_copies.documents.sum()), with_copies.count_in_several_classes()
         sources = (*self.options.command_line(), *self.sources)
-        return TrainingReport(self.model, settings, left_out, read, unreadable.count, conflicts, sources, by_starter)
+        n_doubtful = doubtful.total()
+        return TrainingReport(
+            self.model, settings, classes, tokens, estimates, read, n_doubtful, unreadable.count, conflicts, sources,
+            by_starter,
+        )  # fmt: skip
 
     def _count(self, unreadable: SkippedMessages, show: Callable[[int], None]) -> TrainingSet:
         from spamnb.engines.counting import count_parallel
@@ -444,6 +420,11 @@ class Training:
             "command": sql_text(self.command),
             **({"read_options": options} if options else {}),
         }
+
+
+def _count_messages(store: Store) -> dict[str, int]:
+    """Return the messages of a model by class, without those of its shared model."""
+    return dict(zip(store.own.totals.classes, store.own.totals.documents.tolist()))
 
 
 def _check_junk_as_good(sources: Sequence[str], spam: str) -> None:

@@ -15,13 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.errors import ArgumentError, SpamnbError
-from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_result
+from spamnb.evaluation.estimates import Estimates, estimate
+from spamnb.evaluation.metrics import UNSURE_NUMBER
+from spamnb.evaluation.result import EVIDENCE, Result, verdict_numbers
 from spamnb.filter import Classifier
+from spamnb.model.classification import Evidence
+from spamnb.model.new_senders import NO_NEW_SENDERS
 from spamnb.model.newest import mark_newest
 from spamnb.model.training_set import TrainingSet
-from spamnb.reader.rows import UNDATED
+from spamnb.reader.rows import UNDATED, Rows
 from spamnb.settings import Settings
-from spamnb.training import LeaveOneOutResult, estimate, fit, model_of, prepare
+from spamnb.training import fit, model_of, prepare
 
 # Messages classified together. 3,897 messages of SpamAssassin took 2.0 s in batches of 16 and 1.2 s in batches of 512.
 # Batches of 4,096 took 1.2 s, too, and 40 MB more.
@@ -29,54 +33,25 @@ BATCH_MESSAGES = 512
 
 
 class Mail(NamedTuple):
-    """Labelled messages and their sums. The arrays contain the n readable messages in the order of the sources."""
+    """Labelled messages and their sums."""
 
     training_set: TrainingSet
-    names: list[str]  # names of all messages, including unreadable messages
-    positions: NDArray[np.int64]  # (n,) indices into names, increasing
-    labels: NDArray[np.intp]  # (n,) indices into the training set's classes
-    digests: NDArray[np.void]  # (n,) 16 bytes: equal for copies of a message
-    dates: NDArray[np.int64]  # (n,) times of arrival in seconds since 1970, or UNDATED
+    names: list[str]  # names of all messages, including unreadable messages, by position
+    rows: Rows  # the n readable messages, in the order of the sources
 
     @property
     def classes(self) -> tuple[str, ...]:
         return self.training_set.classes
 
-    def mask(self, messages: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Convert a mask over readable messages, (n,), to a mask over all messages."""
-        mask = np.zeros(len(self.names), bool)
-        mask[self.positions[messages]] = True
-        return mask
+    @property
+    def digests(self) -> NDArray[np.void]:
+        """16 bytes for each message, (n,): equal for copies of a message."""
+        return self.rows.digests.view("V16").ravel()
 
 
 def make_mail(training_set: TrainingSet, names: list[str]) -> Mail:
     """Return the mail of a training set, whose messages have these names by position."""
-    rows = training_set.rows.take(np.argsort(training_set.rows.positions))
-    return Mail(training_set, names, rows.positions, rows.labels, rows.digests.view("V16").ravel(), rows.dates)
-
-
-def evaluate_positions(
-    mail: Mail, settings: Settings, training_set: TrainingSet, mask: NDArray[np.bool_]
-) -> dict[int, EvaluatedMessage]:
-    """Classify the messages that ``mask``, over all messages, selects, with a model of ``training_set``.
-
-    Return them by position. Only wrong verdicts have evidence, because evidence takes four times as long as scores.
-    """
-
-    def classify(mask: NDArray[np.bool_], n_evidence: int) -> dict[int, EvaluatedMessage]:
-        rows: dict[int, EvaluatedMessage] = {}
-        all_rows = mail.training_set.rows
-        for batch in all_rows.take(mask[all_rows.positions]).batches(BATCH_MESSAGES):
-            classifications = classifier.classify_rows(batch, n_evidence)
-            for position, label, classification in zip(batch.positions.tolist(), batch.labels, classifications):
-                rows[position] = EvaluatedMessage.of(mail.names[position], mail.classes[label], classification)
-        return rows
-
-    with Classifier(model_of(training_set, settings)) as classifier:
-        rows = classify(mask, 0)
-        is_wrong = np.zeros(len(mail.names), bool)
-        is_wrong[[position for position, row in rows.items() if row.verdict != row.truth]] = True
-        return rows | classify(is_wrong, EVIDENCE)
+    return Mail(training_set, names, training_set.rows.take(np.argsort(training_set.rows.positions)))
 
 
 def group_copies(
@@ -109,7 +84,7 @@ def assign_folds(digests: NDArray[np.void], labels: NDArray[np.intp], k: int, se
 def split_by_chance(mail: Mail, fraction: float, seed: int) -> NDArray[np.intp]:
     """Return −1 for the messages to learn, a random ``fraction`` of each class, and 0 for the others, (n,)."""
     _check_fraction(fraction)
-    group, order = group_copies(mail.digests, mail.labels, seed)
+    group, order = group_copies(mail.digests, mail.rows.labels, seed)
     # Of the first i groups i × fraction are learned, rounded down, so the classes have equal shares.
     is_learned = np.floor(np.arange(1, len(order) + 1) * fraction) > np.floor(np.arange(len(order)) * fraction)
     part = np.zeros(len(order), np.intp)
@@ -124,11 +99,11 @@ def split_by_date(mail: Mail, fraction: float) -> NDArray[np.intp]:
     a message have the time of the newest copy.
     """
     _check_fraction(fraction)
-    if (mail.dates == UNDATED).all():
+    if (mail.rows.dates == UNDATED).all():
         raise ArgumentError("{option.by_date}: no message has a date")
     _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
     group_dates = np.full(len(first), UNDATED)
-    np.maximum.at(group_dates, group, mail.dates)
+    np.maximum.at(group_dates, group, mail.rows.dates)
     return np.where(mark_newest(group_dates, first, 1 - fraction), 0, -1)[group]
 
 
@@ -138,19 +113,50 @@ def _check_fraction(fraction: float) -> None:
 
 
 def evaluate_parts(mail: Mail, settings: Settings, part: NDArray[np.intp], protocol: str) -> Result:
-    """Classify each message with a model of the other parts. ``part`` (n,) is −1 for messages that are only learned."""
+    """Classify each message with a model of the other parts, and good mail with models without its sender.
+
+    ``part`` (n,) is −1 for messages that are only learned.
+    """
+    result, estimates = classify_parts(mail, settings, part, protocol), _estimate(mail, settings)
+    new_senders = NO_NEW_SENDERS if estimates is None else estimates.left_out.new_senders
+    return replace(result, new_senders=new_senders)
+
+
+def classify_parts(mail: Mail, settings: Settings, part: NDArray[np.intp], protocol: str) -> Result:
+    """Classify each message with a model of the other parts. ``part`` (n,) is −1 for messages that are only learned.
+
+    A class that a model does not have gets the score −∞ and probability 0. Only wrong verdicts have evidence, because
+    evidence takes four times as long as scores.
+    """
     if len(np.unique(part)) < 2:
         raise SpamnbError("the split leaves one part empty: give more messages or another fraction")
-    total = mail.training_set.deduplicate()
-    rows: dict[int, EvaluatedMessage] = {}
+    total, tested, classes = mail.training_set.deduplicate(), mail.rows.take(part >= 0), mail.classes
+    part, positions = part[part >= 0], tested.positions
+    scores, probabilities = np.full((len(tested), len(classes)), -np.inf), np.zeros((len(tested), len(classes)))
+    verdicts = np.full(len(tested), UNSURE_NUMBER)
+    evidence: dict[int, list[Evidence]] = {}  # by row, of wrong verdicts
     for number in range(part.max() + 1):
-        mask = mail.mask(part == number)
-        rows |= evaluate_positions(mail, settings, total.minus(mask), mask)
-    result = make_result([rows[position] for position in sorted(rows)], protocol, settings.spam)
-    return replace(result, new_senders=_estimate(mail, settings).new_senders)
+        rows = np.flatnonzero(part == number)
+        mask = np.zeros(len(mail.names), bool)
+        mask[positions[rows]] = True
+        with Classifier(model_of(total.minus(mask), settings)) as classifier:
+            columns = np.array([classes.index(name) for name in classifier.model.totals.classes])
+            for batch in tested.take(rows).batches(BATCH_MESSAGES):
+                messages, found = np.searchsorted(positions, batch.positions), classifier.classify_rows(batch, 0)
+                scores[np.ix_(messages, columns)] = [each.scores for each in found]
+                probabilities[np.ix_(messages, columns)] = [[*each.probabilities.values()] for each in found]
+                verdicts[messages] = verdict_numbers([each.verdict for each in found], classes)
+            wrong = rows[verdicts[rows] != tested.labels[rows]]
+            for batch in tested.take(wrong).batches(BATCH_MESSAGES):
+                found = classifier.classify_rows(batch, EVIDENCE)
+                evidence |= zip(np.searchsorted(positions, batch.positions).tolist(), (each.evidence for each in found))
+    names = [mail.names[position] for position in positions.tolist()]
+    result = Result(protocol, classes, names, tested.labels, scores, probabilities, verdicts, settings.spam)
+    errors = {row: result.message(row)._replace(evidence=evidence[row]) for row in sorted(evidence)}
+    return replace(result, errors=errors)
 
 
-def _estimate(mail: Mail, settings: Settings) -> LeaveOneOutResult:
+def _estimate(mail: Mail, settings: Settings) -> Estimates | None:
     return estimate(fit(prepare(mail.training_set), settings), settings)
 
 
@@ -160,14 +166,10 @@ def evaluate_leave_one_out(mail: Mail, settings: Settings) -> Result:
     If the model is not a function of sums alone, the mail is split into parts, and each message is classified with a
     model of the other parts. No evidence is computed.
     """
-    left_out = _estimate(mail, settings)
-    if not len(left_out.labels):
+    estimates = _estimate(mail, settings)
+    if estimates is None:
         raise SpamnbError("leave-one-out needs messages of at least two classes")
-    classes, rows = left_out.classes, []
-    for i in np.argsort(left_out.positions).tolist():
-        scores, probabilities = (dict(zip(classes, x[i].tolist())) for x in (left_out.scores, left_out.probabilities))
-        name, truth = mail.names[left_out.positions[i]], classes[left_out.labels[i]]
-        rows.append(EvaluatedMessage(name, truth, left_out.verdicts[i], scores, probabilities))
-    in_parts = f"Each of {left_out.n_folds} parts classified by the others"
-    protocol = in_parts if left_out.is_in_parts else "Leave-one-out"
-    return replace(make_result(rows, protocol, settings.spam), new_senders=left_out.new_senders)
+    names = [mail.names[position] for position in estimates.positions.tolist()]
+    result = replace(estimates.left_out, names=names)
+    errors = {row: result.message(row) for row in np.flatnonzero(~result.is_right).tolist()}
+    return replace(result, errors=errors)

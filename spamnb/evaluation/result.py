@@ -14,6 +14,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation.metrics import UNSURE_NUMBER, McNemar, confusion_matrix, mcnemar
 from spamnb.model.calibration import margins
 from spamnb.model.classification import Classification
+from spamnb.model.decision import UNSURE
 from spamnb.model.new_senders import NO_NEW_SENDERS, NewSenders
 from spamnb.reader.message import read_field
 from spamnb.shown_text import escape
@@ -58,7 +59,8 @@ class Result:
     """Evaluation of n messages of C classes.
 
     ``truth`` and ``verdicts`` (n,) are class numbers, and the verdict −1 is unsure. ``scores`` (n, C) are in nats.
-    ``spam`` is the name of the class of spam. ``errors`` are the messages with a wrong verdict, by row.
+    ``names`` is empty if the messages have no names. ``spam`` is the name of the class of spam. ``errors`` are the
+    messages with a wrong verdict, by row.
     ``new_senders`` has no message if models classified no good mail of senders that they had never seen.
     """
 
@@ -74,7 +76,7 @@ class Result:
     new_senders: NewSenders = NO_NEW_SENDERS
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.truth)
 
     @property
     def spam_index(self) -> int | None:
@@ -98,6 +100,23 @@ class Result:
         Messages are ranked by these margins and not by probabilities, because many probabilities are rounded to 1.
         """
         return margins(self.scores)
+
+    def message(self, row: int) -> EvaluatedMessage:
+        """Return a message without evidence, sender, subject and date."""
+        classes = *self.classes, UNSURE
+        scores, probabilities = (dict(zip(classes, each[row].tolist())) for each in (self.scores, self.probabilities))
+        truth, verdict = classes[self.truth[row]], classes[self.verdicts[row]]
+        return EvaluatedMessage(self.names[row], truth, verdict, scores, probabilities)
+
+
+def verdict_numbers(verdicts: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
+    """Return verdicts as class numbers, −1 for unsure.
+
+    >>> verdict_numbers(["spam", "unsure"], ["ham", "spam"])
+    array([ 1, -1])
+    """
+    column = {name: c for c, name in enumerate(classes)}
+    return np.array([column.get(verdict, UNSURE_NUMBER) for verdict in verdicts], np.int64)
 
 
 def compare_results(first: Result, second: Result) -> McNemar:
@@ -144,6 +163,6 @@ def make_result(messages: Sequence[EvaluatedMessage], protocol: str, spam: str =
             probabilities[i] = 1 / len(classes)
     names = [message.name for message in messages]
     truth = np.array([column[message.truth] for message in messages], np.int64)
-    verdicts = np.array([column.get(message.verdict, UNSURE_NUMBER) for message in messages], np.int64)
+    verdicts = verdict_numbers([message.verdict for message in messages], classes)
     errors = {i: message for i, message in enumerate(messages) if message.verdict != message.truth}
     return Result(protocol, classes, names, truth, scores, probabilities, verdicts, spam, errors)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT, Estimate
 from spamnb.model.decision import UNSURE
-from spamnb.model.new_senders import NewSenders
 from spamnb.report.table import Table, format_tables
 from spamnb.shown_text import pluralize
 
@@ -61,16 +60,6 @@ def headline_rows(figures: Figures) -> list[tuple[str, ...]]:
     rows.append(("log loss, nats", f"{figures.calibration.log_loss:.4f}", ""))
     rows.append(("expected calibration error %", format_percent(figures.calibration.expected_calibration_error), ""))
     return rows
-
-
-def describe_new_senders(figures: NewSenders) -> str:
-    """Return which mail the figures of new senders are of.
-
-    >>> describe_new_senders(NewSenders(1200, 31, 0.5, 2.0))
-    '1,200 messages of 31 senders, each classified by a model that never saw its sender or list'
-    """
-    mail = f"{pluralize(figures.messages, 'message')} of {pluralize(figures.senders, 'sender')}"
-    return f"{mail}, each classified by a model that never saw its sender or list"
 
 
 def class_table(figures: Figures) -> Table:

@@ -59,8 +59,8 @@ def test_messages_in_the_wrong_folder_are_named_with_sender_subject_and_reason(
 def test_train_ends_with_the_newest_fifth_as_evaluate_classifies_it(tmp_path: Path) -> None:
     root = write_folders(tmp_path / "mail", dated(mail(EACH)))
     said = run("train", "-m", tmp_path / "m", root).output
-    newest = said[said.index("The newest fifth, 120 messages since 2004-11-21") :]
-    (lost, through) = re.findall(r"good mail lost (\S+) %, spam let through (\S+) %", newest)[0]
+    newest = said[said.index("The newest fifth, since 2004-11-21: 120 messages") :]
+    lost, through = re.findall(r"[hs]m% [^0-9]*([0-9.]+) ", newest)[:2]
     found = run("evaluate", "--split", 0.8, "--by-date", root).output
     hm, sm = re.findall(r"[hs]m% [^0-9]*([0-9.]+) ", found)[:2]
     assert hm == lost

@@ -113,7 +113,7 @@ def test_parts_in_any_order_make_the_model_and_the_estimate_of_one_machine(
     assert sums(tmp_path / "one") == sums(tmp_path / "parts")
     assert str(other).splitlines()[1:] == str(one).splitlines()[1:]
     assert other.conflicts == one.conflicts > 0
-    assert np.array_equal(other.left_out.scores, one.left_out.scores)
+    assert np.array_equal(other.estimates.left_out.scores, one.estimates.left_out.scores)
 
 
 def test_evaluations_are_those_of_one_machine(folder: Path, scheduler: Any, monkeypatch: pytest.MonkeyPatch) -> None:

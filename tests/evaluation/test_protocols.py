@@ -93,7 +93,7 @@ def test_split_is_training_on_one_part_and_classifying_the_other(tmp_path, setti
 @pytest.mark.parametrize("settings", SETTINGS[:2], ids=lambda s: s.model_type)
 def test_folds_are_training_again_on_the_rest_of_each(tmp_path, settings):
     held = counted(tmp_path, THREE, settings)
-    fold = protocols.assign_folds(held.digests, held.labels, 4, 3)
+    fold = protocols.assign_folds(held.digests, held.rows.labels, 4, 3)
     result = protocols.evaluate_parts(held, settings, fold, "4 folds")
     assert sorted(result.names) == sorted(f"{label}/{n}" for n, (label, _) in enumerate(THREE))
     check(tmp_path, result, settings, lambda own: np.flatnonzero(fold != fold[own]).tolist())
@@ -111,7 +111,7 @@ def test_leave_one_out_is_forgetting_each(tmp_path):
 def test_copies_stay_together_and_parts_are_even(tmp_path):
     messages = mail(50) + mail(10)
     held = counted(tmp_path, messages, Settings())
-    group, order = protocols.group_copies(held.digests, held.labels, 0)
+    group, order = protocols.group_copies(held.digests, held.rows.labels, 0)
     assert len(order) == 100 and group[:20].tolist() == group[100:].tolist()
     learned = protocols.split_by_chance(held, 0.3, 7) < 0
     assert learned[:20].tolist() == learned[100:].tolist()
@@ -126,7 +126,7 @@ def test_what_cannot_be_split_is_said(tmp_path):
     for call, said in (
         (lambda: protocols.split_by_chance(held, 1.5, 0), "between 0 and 1"),
         (lambda: protocols.evaluate_parts(held, Settings(), np.zeros(6, int), ""), "leaves one part empty"),
-        (lambda: protocols.assign_folds(held.digests, held.labels, 7), "folds"),
+        (lambda: protocols.assign_folds(held.digests, held.rows.labels, 7), "folds"),
         (lambda: evaluate_stream(stream(MAIL), Settings("lda", embedding="lsa:10"), fail), "no training mail"),
     ):
         with pytest.raises(SpamnbError, match=said):

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from mail import count_messages, message
 
+from spamnb.evaluation.estimates import estimate
 from spamnb.evaluation.protocols import model_of
 from spamnb.filter import Classifier
 from spamnb.model.learner import learner_for
 from spamnb.model.new_senders import N_FOLDS, assign_senders
 from spamnb.reader.rows import NO_SENDER
 from spamnb.settings import Settings
-from spamnb.training import estimate, fit, prepare
+from spamnb.training import fit, prepare
 
 
 def from_senders(each: int, senders: int, prefix: str = "") -> list[tuple[str, bytes]]:
@@ -71,9 +72,8 @@ def test_a_sender_whom_only_his_own_words_excuse_is_not_called_good_when_he_is_n
     own = b"From: b@cedar.org\n%soak cedar birch alder"
     messages = from_senders(200, 40) + [("ham", own % message("spam", 9000 + n)) for n in range(40)]
     settings = Settings()
-    left_out = estimate(fit(prepare(count_messages(messages)), settings), settings)
-    assert left_out.doubtful == 0
-    assert [left_out.verdicts[i] for i in np.flatnonzero(left_out.labels == 0)] == ["ham"] * 240
+    left_out = estimate(fit(prepare(count_messages(messages)), settings), settings).left_out
+    assert left_out.confusion[0].tolist() == [240, 0, 0]
     figures = left_out.new_senders
     assert figures is not None and figures[:2] == (240, 41)
     assert round(figures.lost + figures.unsure, 2) == 16.67  # 40 of 240

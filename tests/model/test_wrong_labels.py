@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mail import count_messages, make_variations, train_file
 
+from spamnb.evaluation.estimates import estimate
 from spamnb.evaluation.metrics import doubtful_rows, expected_calibration_error, log_loss, reliability_table
 from spamnb.filter import Classifier
 from spamnb.model.corrected import Corrected
@@ -17,7 +18,7 @@ from spamnb.settings import Settings
 from spamnb.store.examples import read_examples
 from spamnb.store.jsonl import export
 from spamnb.store.records import read_learned
-from spamnb.training import estimate, fit, model_of, prepare
+from spamnb.training import fit, model_of, prepare
 
 EACH = 400  # messages of each class
 CLEAR = 0.4  # share that copies lack at most: of these spam is told from good mail, whoever is asked
@@ -75,16 +76,15 @@ def test_a_model_of_wrong_labels_classifies_as_one_of_right_labels() -> None:
 
 def test_what_is_not_learned_is_classified_by_the_rest_and_told(tmp_path: Path) -> None:
     mail, wrong = wrongly_filed(make_variations(MAIL, EACH), 0.05)
-    told = train_file(tmp_path / "m", count_messages(mail), Settings())
-    rows = np.flatnonzero(np.isin(told.positions, list(wrong)))
-    assert told.doubtful >= 0.75 * len(wrong)
-    assert told.documents.sum() == len(told.positions) - told.doubtful
-    said = np.array(told.verdicts)[rows] != np.array(told.classes)[told.labels[rows]]
-    assert said.mean() >= 0.75, "a wrong label is classified as what the message is"
-    named = set(told.positions[doubtful_rows(told.scores, told.labels)].tolist())
+    fitted = train_file(tmp_path / "m", count_messages(mail), Settings())
+    told, positions, doubtful = *estimate(fitted, Settings())[::3], fitted.doubtful.positions
+    rows = np.flatnonzero(np.isin(positions, list(wrong)))
+    assert len(doubtful) >= 0.75 * len(wrong) and len(positions) == len(told) == len(mail)
+    assert (~told.is_right[rows]).mean() >= 0.75, "a wrong label is classified as what the message is"
+    named = set(positions[doubtful_rows(told.scores, told.truth)].tolist())
     assert len(named & wrong) >= 0.75 * len(wrong) and len(named - wrong) <= 0.01 * len(mail)
     with Classifier.open(tmp_path / "m") as classifier:
-        label, raw = mail[int(told.positions[-1])]
+        label, raw = mail[int(doubtful[-1])]
         assert classifier.learned(raw) is None and classifier.trust(label, classifier.classify(raw)) < 0.5
 
 
@@ -96,8 +96,8 @@ def test_probabilities_are_honest_though_labels_are_wrong(model_type: str) -> No
     labels = np.array([int(label == "spam") for label, _ in right])
     losses = []
     for mail in (right, wrongly_filed(right, 0.05)[0]):
-        told = estimate(fit(prepare(count_messages(mail)), settings), settings)
-        truth = labels[told.positions]
+        told, positions = estimate(fit(prepare(count_messages(mail)), settings), settings)[::3]
+        truth = labels[positions]
         losses.append(log_loss(truth, told.probabilities))
         assert expected_calibration_error(reliability_table(truth, told.probabilities, positive=1)) < 3
     assert losses[1] < losses[0] + 0.07, losses
@@ -116,8 +116,8 @@ def test_of_many_classes_wrong_labels_are_found_too() -> None:
     assert found.correction.noise == pytest.approx(0.05, abs=0.02)
     doubtful = set(found.doubtful.positions.tolist())
     assert len(doubtful & wrong) >= 0.9 * len(wrong) and len(doubtful - wrong) <= 0.01 * len(mail)
-    told = estimate(found, settings)
-    truth = np.array([n % 12 for n in range(1200)])[told.positions]
+    told, positions = estimate(found, settings)[::3]
+    truth = np.array([n % 12 for n in range(1200)])[positions]
     assert log_loss(truth, told.probabilities) < 0.2
 
 
