@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import unicodedata
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from spamnb.engines.executor import PARTS_AHEAD, ordered_map, parts_of
-from spamnb.errors import ArgumentError, SpamnbError, reason
+from spamnb.errors import ArgumentError, SpamnbError, describe_error, reason
 from spamnb.model.counting import MessageCounter, SharedVocabulary, Unread
 from spamnb.reader.rows import Rows
 from spamnb.settings import TOKENS_VERSION, Settings
@@ -118,27 +117,20 @@ def cluster(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
     except ImportError as error:
         raise ArgumentError("{option.dask} needs Dask's distributed: pip install distributed") from error
     client_class: Any = distributed.Client
-    with _quiet():
+    scheduler_address = _read_address(address)
+    with _quiet(), _translate_errors(address):
         try:
-            client = client_class(_read_address(address), timeout=CONNECT_SECONDS, set_as_default=False)
-        except TypeError:  # Dask raises it if there are no certificates for tls://
-            raise SpamnbError(
-                f"{address}: TLS needs certificates: set distributed.comm.tls in Dask's configuration (docs/cluster.md)"
-            ) from None
-        except (MemoryError, EOFError):  # Dask reads the first bytes of any answer as the length of a message
-            raise SpamnbError(f"{address}: the program that answers is not a Dask scheduler") from None
-        except (OSError, ValueError, RuntimeError) as error:
-            why = (reason(error) or type(error).__name__).splitlines()[0]
-            raise SpamnbError(f"{address}: no scheduler answers ({why})") from None
+            client = client_class(scheduler_address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except OSError as error:
+            raise SpamnbError(f"{address}: no scheduler answers ({reason(error)})") from None
         try:
-            with _translate_errors(address):
-                try:
-                    client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-                except TimeoutError:
-                    raise SpamnbError(f"{address}: the scheduler has no workers; 'dask worker' starts one") from None
-                if "dashboard" in client.scheduler_info()["services"]:
-                    tell(f"progress of the cluster: {client.dashboard_link}")
-                yield Cluster(client, address)
+            try:
+                client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+            except TimeoutError:
+                raise SpamnbError(f"{address}: the scheduler has no workers; 'dask worker' starts one") from None
+            if "dashboard" in client.scheduler_info()["services"]:
+                tell(f"progress of the cluster: {client.dashboard_link}")
+            yield Cluster(client, address)
         finally:
             with suppress(TimeoutError):  # a scheduler that does not answer cannot close the connection
                 client.close(timeout=CLOSE_SECONDS)
@@ -177,31 +169,17 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def _translate_errors(address: str) -> Iterator[None]:
-    """Translate exceptions of Dask to errors that say what to do."""
+    """Raise SpamnbError for exceptions of Dask, and for those that it brings from a worker."""
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
     from distributed.comm.core import CommClosedError
 
+    of_dask = KilledWorker, FutureCancelledError, CancelledError, CommClosedError, TimeoutError
+    # What answers may be no scheduler, and a worker may have another Python, no spamnb, or too little memory.
+    of_programs = ImportError, AttributeError, RuntimeError, TypeError, ValueError, EOFError, MemoryError
     try:
         yield
-    except KilledWorker as error:
-        part = str(error.task).rpartition(" (")[0]
-        raise SpamnbError(
-            f"{address}: {part} ended {error.allowed_failures + 1} workers, probably because they have too little"
-            " memory; give them more, or remove that mail from the sources"
-        ) from None
-    except (FutureCancelledError, CancelledError, CommClosedError, TimeoutError):
-        raise SpamnbError(
-            f"{address}: the scheduler has ended, and its results are lost; start it and train again"
-        ) from None
-    except (ImportError, AttributeError, RuntimeError) as error:
-        if isinstance(error, ImportError) or re.search("deserializ|Can't get attribute", str(error)):
-            raise SpamnbError(
-                f"{address}: the scheduler or a worker cannot run this spamnb ({reason(error).splitlines()[0]});"
-                " install the same spamnb there as here"
-            ) from None
-        raise
-    except MemoryError:
-        raise SpamnbError(f"{address}: a worker has too little memory for its part; give workers more") from None
+    except (*of_dask, *of_programs) as error:
+        raise SpamnbError(f"{describe_error(error, address)}; docs/cluster.md says what a cluster needs") from error

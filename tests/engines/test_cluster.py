@@ -197,7 +197,9 @@ def test_no_scheduler_no_certificates_and_no_workers_are_told(
         address = f"127.0.0.1:{free.getsockname()[1]}"
         with pytest.raises(SpamnbError, match=f"^tcp://{address}: no scheduler answers"):
             train(folder, tmp_path / "model", dask=f"tcp://{address}")
-        with pytest.raises(SpamnbError, match=f"^tls://{address}: TLS needs certificates"):
+        with pytest.raises(
+            SpamnbError, match=f"^tls://{address}: failed .TypeError: TLS expects .*; docs/cluster.md says what"
+        ):
             train(folder, tmp_path / "model", dask=f"tls://{address}")
     untyped: Any = distributed.LocalCluster
     with (
@@ -220,7 +222,7 @@ def test_what_answers_and_is_no_scheduler_is_told(folder: Path, tmp_path: Path) 
         answering = Thread(target=answer)
         answering.start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(SpamnbError, match=f"^{address}: (.* is not a Dask scheduler|no scheduler answers)"):
+        with pytest.raises(SpamnbError, match=f"^{address}: (failed .(MemoryError|EOFError)|no scheduler answers)"):
             train(folder, tmp_path / "model", dask=address)
         answering.join()
 
@@ -232,7 +234,7 @@ def test_a_worker_without_this_spamnb_is_told(
         raise ModuleNotFoundError("No module named 'spamnb'")
 
     monkeypatch.setattr(module, "count_part", missing)
-    with pytest.raises(SpamnbError, match=r"a worker cannot run this spamnb .No module named 'spamnb'.; install the"):
+    with pytest.raises(SpamnbError, match=r"failed \(ModuleNotFoundError: No module named .*spamnb.*; docs/cluster.md"):
         train(folder, tmp_path / "model", dask=scheduler.cluster.scheduler_address, tell=quiet)
 
 
@@ -292,7 +294,7 @@ cluster = distributed.LocalCluster(n_workers=1, processes=False, protocol="tcp",
 print(cluster.scheduler_address, flush=True)
 time.sleep(600)
 """
-GONE = "^{}: the scheduler has ended, and its results are lost; start it and train again$"
+GONE = "^{}: failed .(FutureCancelledError|CancelledError|CommClosedError|TimeoutError).*; docs/cluster.md"
 
 
 @contextmanager
@@ -336,7 +338,7 @@ def test_a_worker_that_is_killed_changes_nothing_and_a_part_that_kills_all_is_na
         assert killed and sums(model) == sums(tmp_path / "one")
         before = model.read_bytes()
         monkeypatch.setattr(module, "count_part", lambda *arguments: os._exit(1))
-        said = r"the part of the mail from \S+\.eml to \S+\.eml ended 2 workers, probably because"
+        said = r"failed \(KilledWorker: Attempted to run task .*the part of the mail from \S+\.eml to \S+\.eml"
         with pytest.raises(SpamnbError, match=said):
             train(folder, model, dask=made.scheduler_address, force=True, tell=quiet)
         assert model.read_bytes() == before
