@@ -29,6 +29,11 @@ _MAX_ERROR = 200  # characters of a server's error that are shown
 _ITEM_BYTES = 500  # added to the size of each line and literal: the memory of Python's objects
 
 
+# imaplib knows keywords in capitals alone, and no literals with zero bytes (RFC 3516).
+_KEYWORD = re.compile(rb"\A(?:\*(?: \d+)?|\w+) [A-Za-z-]+(?: \[[A-Za-z-]+)?")
+_LITERAL_8 = re.compile(rb"~(\{\d+\}\r\n)\Z")
+
+
 class Unreachable(SpamnbError):
     """There is no connection, or it was lost; a later try may succeed."""
 
@@ -138,7 +143,7 @@ def _limited(base: type[IMAPClient]) -> type[IMAPClient]:
         def readline(self) -> bytes:
             line: bytes = super().readline()  # type: ignore[misc]
             self.add(len(line))
-            return line
+            return _KEYWORD.sub(lambda match: match[0].upper(), _LITERAL_8.sub(rb"\1", line))
 
     class Plain(Limit, IMAP4WithTimeout):  # type: ignore[misc]
         """A connection without TLS."""

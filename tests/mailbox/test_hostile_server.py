@@ -32,7 +32,9 @@ ANSWERS = {
 
 
 @contextmanager
-def serving(replies: dict[bytes, bytes], other: bytes, greeting: bytes = b"* OK ready\r\n") -> Iterator[str]:
+def serving(
+    replies: dict[bytes, bytes], other: bytes, greeting: bytes = b"* OK ready\r\n", done: bytes = b" OK done\r\n"
+) -> Iterator[str]:
     """Serve the account whose URL is yielded, with a reply for each command."""
     listening = socket.create_server(("127.0.0.1", 0))
 
@@ -41,7 +43,7 @@ def serving(replies: dict[bytes, bytes], other: bytes, greeting: bytes = b"* OK 
             stream.write(greeting)
             for line in stream:
                 tag, command, *_ = [*line.split(), b"", b""]
-                stream.write(replies.get(command, other) + tag + b" OK done\r\n")
+                stream.write(replies.get(command, other) + tag + done)
 
     def accept() -> None:
         with suppress(OSError):
@@ -128,6 +130,15 @@ def test_an_empty_message_is_none_as_an_empty_file_is(model: Path) -> None:
     with serving({**CAPABLE, **replies}, b"") as address:
         result = run("classify", "-m", model, address)
     assert result.exit_code == 0 and result.stdout.count("\n") == 1 and result.stderr == ""
+
+
+def test_keywords_may_be_small_and_a_literal_may_have_zero_bytes(model: Path) -> None:
+    state = b"* 1 exists\r\n* ok [uidvalidity 1] x\r\n* OK [uidnext 2] x\r\n"
+    fetched = b"* 1 fetch (uid 1 body[]<0> ~{8}\r\n\r\nhell\0o)\r\n"
+    replies = {b"LIST": LISTING.replace(b"LIST", b"list"), b"EXAMINE": state, b"UID": b"* search 1\r\n" + fetched}
+    with serving({**CAPABLE, **replies}, b"", done=b" ok done\r\n") as address:
+        result = run("classify", "-m", model, address)
+    assert result.exit_code == 0 and "INBOX#1" in result.stdout and result.stderr == "", result.output
 
 
 @pytest.mark.parametrize("number", [b"99999999999", b"9" * 5000, b"-1"])
