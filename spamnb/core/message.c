@@ -121,8 +121,10 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
     bool is_doubtful =
         leaf->is_doubtful || is_attached(leaf) || leaf->display == AS_RTF || is_empty(leaf->content_type);
     rest = strip_any(rest, "=\n ");
-    if (!is_empty(rest))
+    if (!is_empty(rest)) {
         add_text(reader, decode_text(reader, rest, LITERAL("")), true);
+        read_base64_runs(reader, rest); /* some mail readers decode what follows the padding, too */
+    }
     if (!is_html) {
         text = remove_formatting(reader, leaf, convert_line_ends(arena, text));
         span below = find_gap(text);

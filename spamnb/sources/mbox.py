@@ -31,10 +31,10 @@ _DATE_BYTES = 200  # bytes at the end of a separator's line in which its date is
 _DAYS, _MONTHS = rb"mon|tue|wed|thu|fri|sat|sun", rb"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE_WORD = re.compile(
     rb"(?i:(?:%s|%s)[a-z]*[.,]?|\d{1,4}[.,]?|\d\d?-(?:%s)[a-z]*-\d{2,4}|\d?\d:\d\d[:.\d]*(?:[ap]m)?)"
-    rb"|[A-Z]{1,5}(?:[+-][\d:]+)?|[+-]\d\d:?\d\d|\([A-Z]+\)" % (_DAYS, _MONTHS, _MONTHS)
+    rb"|\d{4}[-/]\d\d[-/]\d\d(?:T[:.\d]+)?(?:Z|[+-][:\d]+)?|[A-Z]{1,5}(?:[+-][\d:]+)?|[+-]\d\d:?\d\d|\([A-Z]+\)"
+    % (_DAYS, _MONTHS, _MONTHS)
 )
-_DATE = re.compile(rb"(?i)(?=.*[ -](?:%s))(?=.*[ -](?:19|20)\d\d\b|.*:\d\d.* \d\d\b).*:\d\d" % _MONTHS)
-_ISO_DATE = re.compile(rb".*\d{4}[-/]\d\d[-/]\d\d.\d\d:\d\d")
+_DATE = re.compile(rb"(?i)(?=.*[ /-](?:%s|\d\d[-/]))(?=.*[ -](?:19|20)\d\d\b|.*:\d\d.* \d\d\b).*:\d\d" % _MONTHS)
 _REMOTE = re.compile(rb" remote from \S+$")  # UUCP wrote this below a date
 _FIELD = re.compile(rb">From |[A-Za-z][!-9;-~]*[ \t]*:(?!/)")  # as in RFC 5322, but no URL
 # Thunderbird writes its fields above the message's own. Later fields of these names may be forgeries, and are not read.
@@ -174,7 +174,7 @@ def _examine(buffer: bytearray, position: int) -> tuple[bool, bool]:
     while words and _DATE_WORD.fullmatch(words[-1]):
         date = b" " + words.pop() + date
     # Some programs write nothing at all after "From ".
-    if _DATE.match(date) or _ISO_DATE.match(line) or line.split() == [b"From"]:
+    if _DATE.match(date) or line.split() == [b"From"]:
         return follows_blank, follows_blank or has_field
     return follows_blank, follows_blank and has_field and len(words) <= 2
 

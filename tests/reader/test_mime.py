@@ -204,6 +204,12 @@ def test_transfer_encodings(encoding: str, body: bytes, expected: bytes) -> None
     assert parse(raw).texts == (expected.decode(),)
 
 
+def test_base64_below_the_padding_is_doubtful() -> None:
+    body = B64(b"hello") + b"\n\n" + base64.encodebytes(b"Your account has been suspended. " * 3)
+    message = parse(b"Content-Transfer-Encoding: base64\n\n" + body)
+    assert message.texts == ("hello",) and "account has been suspended" in message.doubtful
+
+
 @pytest.mark.parametrize("text", ["- Hello", "!!! foo bar", "* one\n* two", "(see below)\nHello all"])
 def test_text_that_is_wrongly_labelled_as_base64_is_doubtful(text: str) -> None:
     assert parse(f"Content-Transfer-Encoding: base64\n\n{text}".encode()).doubtful == text

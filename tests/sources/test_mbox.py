@@ -104,7 +104,8 @@ MUTT_DATES = [  # those that mutt knows
     "Mon January 1 00:00:00 GMT+0100 2001", "Mon Jan  1 00:00:00 -05:00 2001", "Mon Jan  1 00:00:00.12 2001",
 ]  # fmt: skip
 DATES = [
-    *MUTT_DATES, "2001-01-01 00:00:00", "Mon, 1 Jan 2001 00:00:00 +0000", "Jan 1, 2001 00:00:00", "1 Jan 00:00:00 2001",
+    *MUTT_DATES, "2001-01-01 00:00:00", "2001-01-01T00:00:00+01:00", "2001-01-01 00:00:00.123 +0000",
+    "Mon, 1 Jan 2001 00:00:00 +0000", "Jan 1, 2001 00:00:00", "1 Jan 00:00:00 2001",
     "Mon Jan  1 00:00:00 -0500 (EST) 2001", "2001/01/01 00:00", "1-Jan-2001 00:00", "Monday, January 1, 2001 12:00 PM",
 ]  # fmt: skip
 FIELDS = [
@@ -118,7 +119,8 @@ PROSE = [
     "From Jan 5 2024 at 10:30 on", "From 10:00 on 5 Jan 2001 the shop", "From Jan 2001 we meet at 10:30 in May\n1989:",
     "From Monday, 6 January 2020, we open daily at 9:00", "From what I saw in Jan 2020 at 10:30",
     "From 3 May 2021 trains leave at 10:15 AM", "From 1 March 2020 the office opens at 9:00 - 17:00",
-    "From now on:\nNote: we meet at five.",
+    "From now on:\nNote: we meet at five.", "From 2024-01-05 10:30 we are open",
+    "From here to 2024-01-05 10:30 we sell",
 ]  # fmt: skip
 
 
