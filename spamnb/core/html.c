@@ -884,6 +884,24 @@ static void add_all_attributes(struct document *d) {
     }
 }
 
+/* Adds the text of elements that show the last letter first, with overrides of its direction. */
+static void add_reversed_text(struct document *d) {
+    struct writer writer = writer_open(d->arena, 64);
+    for (size_t i = 0; i < d->pieces.count; i++) {
+        const struct piece *piece = &d->pieces.items[i];
+        if (!(d->nodes.items[piece->node].style->flags & REVERSES)) {
+            if (is_in_word(&writer))
+                put_byte(&writer, '\n');
+        } else if (piece->kind == TEXT || piece->kind == PLAIN_TEXT) {
+            if (!is_in_word(&writer))
+                put_span(&writer, LITERAL("\u202E"));
+            put_resolved(&writer, piece->text, false);
+        }
+    }
+    span text = writer_close(&writer);
+    *LIST_ADD(d->arena, &d->doubtful_texts) = text;
+}
+
 /* Adds the strings in a value that shows text, with blanks for "?", which style.c writes for blanks. */
 static void add_sheet_text(struct document *d, span value) {
     struct writer writer = writer_open(d->arena, size_of(value) + 1);
@@ -929,6 +947,7 @@ struct html_text read_html(struct reader *reader, span html) {
     d->sheet.is_lost = d->sheet.is_lost || style_of(d, 0)->size < MIN_PAGE_LETTER;
     for (size_t i = 0; i < d->sheet.texts.count; i++)
         add_sheet_text(d, d->sheet.texts.items[i]);
+    add_reversed_text(d);
     span plain = d->sheet.is_lost ? (span){0} : write_plain(d);
     while (!is_empty(plain) && is_space(*plain.at))
         plain.at++;

@@ -17,6 +17,7 @@ enum {
 /* Text beyond these bounds is doubtful. */
 #define TOO_SMALL .1f
 #define INDENT -4.0f /* pixels of a line that may begin left of its box */
+#define MAX_MARGIN 150 /* pixels; text beyond may be outside of a box around it */
 #define MIN_LETTER 5.0f /* pixels */
 #define MIN_LINE 6.4f /* pixels; a height in multiples of the letters' size is one of 16 pixels */
 #define MAX_SIZE 320.0f
@@ -328,7 +329,7 @@ static bool is_near(struct colors pair) {
 
 /* The kinds of properties with values of their own. */
 enum { P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT, P_INDENT,
-       P_MARGIN, P_SHADOW };
+       P_MARGIN, P_SHADOW, P_OVERFLOW };
 
 /* Properties, separated by blanks, and their values that hide nothing: these words, and if there are bounds, all values
  * whose lengths in pixels are within them. flags: what another value may do. */
@@ -348,17 +349,19 @@ static const struct property {
     [P_INDENT] = {"text-indent", "", INDENT, 100, MAY_HIDE},
     [P_MARGIN] = {"margin margin-left margin-inline margin-inline-start", "", -12, 700, MOVES},
     [P_SHADOW] = {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
+    [P_OVERFLOW] = {"overflow overflow-x overflow-y", "visible inherit initial", .flags = CLIPS},
     {"margin-right margin-top margin-bottom margin-inline-end margin-block margin-block-start margin-block-end", "", -12, 700,
      MOVES},
     {"top right bottom left inset", "", -4, 4, MOVES},
-    {"overflow overflow-x overflow-y direction justify-content", "visible ltr start flex-start center space-between normal "
-     "stretch inherit initial", .flags = CLIPS},
+    {"direction justify-content", "ltr start flex-start center space-between normal stretch inherit initial", .flags = CLIPS},
     {"height max-height white-space flex flex-basis flex-grow flex-shrink", "auto none 100% normal pre-wrap pre-line "
      "inherit initial", .flags = OVERFLOWS},
     {"width max-width", "", 150, 700, OVERFLOWS},
     {"min-width", "", 0, 700, OVERFLOWS},
     {"letter-spacing", "normal inherit initial", -1, 20, MAY_HIDE},
     {"all", "", .flags = MAY_HIDE},
+    {"flex-direction flex-flow unicode-bidi", "row column normal embed isolate plaintext inherit initial",
+     .flags = MAY_HIDE | REVERSES},
     {"table-layout", "auto inherit initial", .flags = FIXED},
     {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
      .flags = MOVES},
@@ -390,8 +393,7 @@ static const struct property {
 
 /* The properties that are in no table. */
 static const struct property OTHER = {
-    "", "none 1 auto normal inherit initial unset 100% visible row column embed isolate plaintext "
-        "border-box padding-box", .flags = MAY_HIDE};
+    "", "none 1 auto normal inherit initial unset 100% visible isolate border-box padding-box", .flags = MAY_HIDE};
 
 void style_begin(void) {
     for (size_t property = 0; property < COUNT_OF(PROPERTIES); property++)
@@ -493,12 +495,16 @@ static void add_declaration(struct effect *effect, int number, span value) {
     case P_SHADOW: /* it may cover the background beneath letters */
         effect->flags |= find(value, LITERAL("inset")) && range.most - range.least > 3 ? MAY_HIDE : 0;
         break;
+    case P_OVERFLOW: /* such a box does not grow with the boxes that float in it */
+        effect->flags |= IS("clip") ? OVERFLOWS : 0;
+        break;
     default:
         break;
     }
     bool has_bounds = property->least < property->most;
     bool is_within = has_bounds && range.least >= property->least && range.most <= property->most;
     effect->flags |= is_within || is_one_of(value, property->harmless) ? 0 : property->flags;
+    effect->flags |= property->flags & MOVES && range.most > MAX_MARGIN ? OVERFLOWS : 0;
 }
 
 /* Reads the declarations in a text in lower case that simplify returned. */
@@ -832,6 +838,7 @@ static void apply_tag(struct sheet *sheet, struct style *style, const struct sty
     rgb color = UNSET, background = UNSET;
     if (flags & IS_DOUBTFUL || (tag == TAG_UNKNOWN && may_be_tag(name)) || has(attributes, A_HIDDEN) || has(attributes, A_POPOVER))
         style->flags |= MAY_HIDE;
+    style->flags |= tag == TAG_BDO ? REVERSES : 0;
     if (tag == TAG_SMALL || tag == TAG_SUB || tag == TAG_SUP)
         style->size *= .83f;
     if (tag == TAG_TABLE) /* on pages without a doctype, tables do not inherit color */

@@ -27,7 +27,9 @@ static const struct {
     {"link col", VOID, NORMAL, 0},
     {"colgroup", TABLE_SECTION, NORMAL, 0},
     {"form", BLOCK, NORMAL, ENDS_WORD},
-    {"frameset head", IGNORED, NORMAL, 0},
+    {"frameset", IGNORED, NORMAL, 0},
+    {"bdo", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
+    {"head", IGNORED, NORMAL, 0},
     {"article aside blockquote center dl fieldset footer header main nav ol pre section summary "
      "ul dir figcaption figure hgroup listing menu search", BLOCK, NORMAL, ENDS_WORD},
     {"details", BLOCK, NORMAL, ENDS_WORD | IS_DOUBTFUL},
@@ -35,7 +37,7 @@ static const struct {
     {"b big code em i nobr s strike strong tt u", FORMATTING, NORMAL, IS_INLINE},
     {"abbr acronym cite del dfn ins kbd label q samp span var blink ilayer layer map picture bdi data time ruby rb "
      "output slot spacer", ORDINARY, NORMAL, IS_INLINE},
-    {"noscript xml rp rt rtc datalist bdo", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
+    {"noscript xml rp rt rtc datalist", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
     {"progress meter audio canvas video", ORDINARY, NORMAL, IS_INLINE | MAY_END_WORD | IS_DOUBTFUL},
     {"br hr", VOID, NORMAL, ENDS_WORD},
     {"image keygen embed", VOID, NORMAL, MAY_END_WORD},

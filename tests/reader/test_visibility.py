@@ -284,6 +284,8 @@ FAR = [
     *(f"<div style='{outer}'><div style='{inner}'>secret</div></div>" for outer, inner in (
         ("overflow:hidden", "height:0"), ("height:0", "height:100%;overflow:hidden"), ("width:0", "overflow:hidden"),
         ("display:flex", "flex:0 0 0;overflow:hidden"), ("overflow:hidden", "width:900px;text-align:right"),
+        ("overflow:clip", "float:left"), ("text-align:right;overflow:hidden;width:200px", "margin-left:400px"),
+        ("text-align:right;overflow:hidden;width:200px", "padding-left:400px"),
         ("float:right;min-width:5000px", ""), ("float:right;width:5000px", ""),
         ("overflow:hidden", "text-indent:400px"), ("direction:rtl", "width:5000px;direction:ltr"),
         ("display:flex;justify-content:flex-end", "width:5000px;flex-shrink:0"))),
