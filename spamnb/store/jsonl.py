@@ -12,6 +12,7 @@ import numpy as np
 
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
+from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model.class_counts import DOCUMENTS, WEIGHT, Cells
 from spamnb.model.delta import MessageRecord, check_correction
@@ -137,13 +138,16 @@ class _Parser:
         self._number.setdefault(name, len(self._number))
         if len(self._number) > MAX_CLASSES:
             raise ValueError(f"more than {MAX_CLASSES} classes")
-        self.documents[name] = int(record["documents"])
+        self.documents[name] = record["documents"]
         histogram = np.zeros((2, BINS), np.int64)
         for others, bin_, n in record["calibration"]:
             histogram[others, bin_] = n
         self.histograms[name] = histogram
         # Exports of older versions lack it, and all of their messages count.
-        self.unscored[name] = int(record.get("unscored", self.documents[name] - histogram[0].sum()))
+        self.unscored[name] = record.get("unscored", self.documents[name] - int(histogram[0].sum()))
+        # Forgetting training mail of the last class subtracts messages without a score.
+        if not int_up_to(MAX_COUNT)(self.documents[name]) or not int_up_to(MAX_COUNT, -MAX_COUNT)(self.unscored[name]):
+            raise ValueError("a number of messages that is not a whole number, or too large")
         self.typicality[name] = NO_TYPICALITY.copy()
         for index, n in record["typicality"]:
             if not 0 <= index < len(NO_TYPICALITY):

@@ -105,7 +105,7 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     spamnb.errors.ArgumentError: /: a folder; model names the file to make in it, as /model.spamnb
     """
     target = Path(path)
-    if not target.exists():
+    if not os.path.exists(target):  # Path.exists raises OSError if the name is too long
         return
     if target.is_dir():
         inside = target / "model.spamnb"
@@ -159,7 +159,7 @@ def atomic_replace(
             store.execute("PRAGMA journal_mode = OFF")
             store.execute("PRAGMA synchronous = OFF")
             yield store
-            store.execute("PRAGMA journal_mode = WAL")
+            store.use_log()
         with open(fresh, "rb") as file:  # the file must be on the disk before it becomes the model
             os.fsync(file.fileno())
         try:
@@ -170,9 +170,14 @@ def atomic_replace(
             _replace(fresh, target, catch_up)
             kept.replace(previous_model(target))
     finally:
-        for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(NotADirectoryError):  # if the folder is a file
-                Path(f"{fresh}{suffix}").unlink(missing_ok=True)
+        _remove_file(fresh)
+
+
+def _remove_file(path: Path) -> None:
+    """Remove a database and its log, if they exist."""
+    for name in (f"{path}{suffix}" for suffix in ("", "-wal", "-shm")):
+        if os.path.lexists(name):  # False, too, if the folder is a file or the name is too long
+            os.unlink(name)
 
 
 def _remove_unfinished(target: Path) -> None:
@@ -254,8 +259,7 @@ def copy_model(path: Path, copy: Path) -> int:
     except OSError as error:
         raise SpamnbError(f"{copy}: cannot be written: {describe_failure(error)}") from None
     finally:
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{fresh}{suffix}").unlink(missing_ok=True)
+        _remove_file(fresh)
     return copy.stat().st_size
 
 
@@ -287,7 +291,10 @@ def _replace(fresh: Path, target: Path, catch_up: Callable[[Store], None]) -> No
         sizes = [database.execute("PRAGMA page_size").fetchone() for database in (source, store)]
         # Without write-ahead mode, readers and ``catch_up`` would wait. Files of older formats have pages of another
         # size, which SQLite cannot change in this mode.
-        store.execute(f"PRAGMA journal_mode = {'WAL' if sizes[0] == sizes[1] else 'DELETE'}")
+        if sizes[0] == sizes[1]:
+            store.use_log()
+        else:
+            store.execute("PRAGMA journal_mode = DELETE")
         source.copy_to(store, pages=COPIED_PAGES, progress=report_progress)
-        store.execute("PRAGMA journal_mode = WAL")
+        store.use_log()
         store.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,10 @@ def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
         parse_export(lines, "file")
 
 
+def set_unscored(text: str, lines: list[str]) -> list[str]:
+    return [re.sub(r'"unscored": \d+', f'"unscored": {text}', line) for line in lines]
+
+
 ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
 
 
@@ -99,6 +104,10 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
         ),
         (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "large"),
         (lambda lines: [re.sub(r"{(.*): \[\d+,", r"{\1: [99999999999999999999,", line) for line in lines], "too large"),
+        *(
+            (partial(set_unscored, text), "line .*a number of messages")
+            for text in ('"9"', "1.5", "true", "1e999", "-5000000000")
+        ),
         (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),
         (lambda lines: [line.replace('"calibration": [[0, ', '"calibration": [[0, 9') for line in lines], "bounds"),
         (lambda lines: [re.sub(r"\[(\d+), \d+\]}", r"[\1, 0]}", line) for line in lines], "do not fit together"),

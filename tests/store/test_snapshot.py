@@ -30,6 +30,13 @@ def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tm
         assert list(read_snapshot(store).block.tokens) == list(content.block.tokens)
 
 
+@pytest.mark.parametrize("length", [250, 300])
+def test_a_name_that_is_too_long_is_told(tmp_path: Path, length: int) -> None:
+    """A new model has a longer name, with the number of the process, until it is complete."""
+    with pytest.raises(SpamnbError, match=r"cannot be written \(.*File name too long"):
+        create_empty(tmp_path / ("m" * length), Settings().as_meta())
+
+
 def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
     path, content = tmp_path / "m", read_snapshot(make_model(mail(2)).store)
     with pytest.raises(ModelExists, match="exists already"), atomic_replace(path, content.model.meta) as store:
