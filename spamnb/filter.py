@@ -631,7 +631,7 @@ class Classifier:
             if self.learner.is_hard(addend):
                 self._refit(read_examples(self.store))
             scores, typicality = _scores(record.label, self._classify_new([message]).get(message.digest))
-            score = record._replace(bins=bins_by_class(scores), typicality=bin_typicality(typicality))
+            score = record._replace(bins=bins_by_class([scores])[0], typicality=bin_typicality(typicality))
             apply(self.store, Delta(scored=[score]).negative())
         delete_lesson(self.store, message.digest)
 

@@ -20,6 +20,7 @@ from spamnb.ledger.ledger import Batch, Ledger
 from spamnb.ledger.verdicts import INBOX, NOWHERE, Place, make_verdict
 from spamnb.mail_result import classify_mail
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES
+from spamnb.model.delta import Addend, MessageRecord
 from spamnb.model.learner import Fit
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import Rows
@@ -157,11 +158,16 @@ def make_counts(tokens: dict[str, int]) -> Rows:
     return Rows.of([tokens])
 
 
+def add(store: Store, label: str, tokens: dict[str, int], sign: int = 1) -> None:
+    """Add a message with these tokens to the sums of a class, or subtract it."""
+    store.add([Addend(b"", make_counts(tokens), MessageRecord(label, is_lesson=True), np.zeros(0))], sign)
+
+
 def make_store(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:
     """Return a model in memory that learned messages with these tokens one by one."""
     store = Store.create(":memory:", Settings().as_meta() | meta)
     for label, tokens in messages:
-        store.add(label, make_counts(tokens))
+        add(store, label, tokens)
     return store
 
 

@@ -21,7 +21,7 @@ expectation maximisation. The loop is in C, ``core/curve.c``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,9 +62,11 @@ def bins_of(scores: np.ndarray) -> np.ndarray:
     return _bins(margins(np.atleast_2d(scores)))
 
 
-def bins_by_class(scores: Mapping[str, float]) -> dict[str, int]:
-    """Return the bins of the margins of one message by class; {} without scores."""
-    return dict(zip(scores, bins_of(np.array([list(scores.values())]))[0].tolist())) if scores else {}
+def bins_by_class(scores: Sequence[Mapping[str, float]]) -> list[dict[str, int]]:
+    """Return the bins of the margins of messages by class; {} without scores. All scores are of the same classes."""
+    scored = [list(each.values()) for each in scores if each]
+    bins = iter(bins_of(np.array(scored)).tolist() if scored else [])
+    return [dict(zip(each, next(bins))) if each else {} for each in scores]
 
 
 _BIN_MARGINS = np.sinh((np.arange(BINS) - BINS // 2) / _BINS_PER_UNIT) * _SCALE  # (BINS,) nats

@@ -142,10 +142,10 @@ class Corrected(Learner):
         """Fit the messages whose labels are trusted. Those with a large coefficient become examples."""
         delta, trusted = super().delta(model, sums, messages), _select_trusted(model, messages)
         records, new = list(delta.scored), [_make_example(*messages[i][:2], messages[i].rows.tokens) for i in trusted]
-        offsets = [_subtract_correction(messages[i], sums) for i in trusted]
         hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in new)])
         columns = find_sorted(sums.hashes, hashes).astype(np.int32)
-        fits = _fit(new, columns, np.array(offsets), sums, model.calibration.noise, LEARNING_PENALTY)
+        offsets = _subtract_correction([messages[i] for i in trusted], columns, sums)
+        fits = _fit(new, columns, offsets, sums, model.calibration.noise, LEARNING_PENALTY)
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
         addends = [addend._replace(record=record) for addend, record in zip(delta.addends, records)]
@@ -169,12 +169,14 @@ def _make_example(digest: bytes, label: str, tokens: TokenArray) -> Example:
     return Example(digest, label, tokens.hashes[order], tokens.groups[order])
 
 
-def _subtract_correction(message: NewMessage, sums: Sums) -> np.ndarray:
-    """Return the scores (C,) of a message by naive Bayes alone, in nats."""
-    hashes = message.rows.tokens.hashes
-    weights = sums.weights[:, find_sorted(sums.hashes, hashes)]
-    correction = weights.sum(axis=1) * (UNIT / np.sqrt(max(len(hashes), 1)))
-    return np.array([message.scores[name] for name in sums.classes]) - correction
+def _subtract_correction(messages: Sequence[NewMessage], columns: np.ndarray, sums: Sums) -> np.ndarray:
+    """Return the scores (n, C) of messages by naive Bayes alone, in nats. ``columns`` of ``sums`` are their tokens."""
+    lengths = np.array([len(each.rows.tokens) for each in messages], np.int64)
+    ends, running = np.cumsum(lengths), np.zeros((len(columns) + 1, len(sums.classes)), np.int64)
+    np.cumsum(sums.weights[:, columns].T, axis=0, out=running[1:])
+    corrections = (running[ends] - running[ends - lengths]) * (UNIT / np.sqrt(np.maximum(lengths, 1)))[:, None]
+    scores = [[each.scores[name] for name in sums.classes] for each in messages]
+    return np.array(scores).reshape(corrections.shape) - corrections
 
 
 def _fit(

@@ -202,12 +202,9 @@ class Learner:
         """Return what messages add to the model, which has none of them. ``sums`` has their tokens."""
         records = [
             MessageRecord(
-                each.label,
-                each.is_lesson,
-                bins_by_class(each.scores),
-                bin_typicality(each.typicality) if each.trust >= DOUBTFUL else {},
+                each.label, each.is_lesson, bins, bin_typicality(each.typicality) if each.trust >= DOUBTFUL else {}
             )
-            for each in messages
+            for each, bins in zip(messages, bins_by_class([each.scores for each in messages]))
         ]
         pairs = zip(messages, records)
         return Delta([self.addend(each.digest, each.rows, record, sums) for each, record in pairs], records)

@@ -5,10 +5,10 @@ A model is immutable: each change makes a new one. The store reads and writes it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from spamnb.model.calibration import Calibration, fit_curves
 from spamnb.model.class_counts import ClassTotals
 from spamnb.model.decision import ARRIVED, TYPICALITY_BINS
 from spamnb.settings import BAYES_MODELS
+
+if TYPE_CHECKING:
+    from spamnb.model.delta import MessageRecord
 
 SIZE = "vocabulary_size"  # in table meta, the number of tokens
 NOISE = "label_noise"  # in table meta, the share of wrong labels
@@ -107,29 +110,27 @@ class Model:
             curves=None,
         )
 
-    def with_sums(self, number: int, change: tuple[int, int, int], new_tokens: int) -> Model:
-        """Return the model after a change of a class's sums, and of the number of tokens."""
-        sums = self.sums.copy()
-        sums[number] += change
+    def with_sums(self, changes: np.ndarray, new_tokens: int) -> Model:
+        """Return the model after ``changes`` (C, 3) of the classes' sums, and of the number of tokens."""
         meta = {**self.meta, SIZE: self.meta[SIZE] + new_tokens} if new_tokens else self.meta
-        return replace(self, meta=meta, sums=sums, curves=None)
+        return replace(self, meta=meta, sums=self.sums + changes, curves=None)
 
-    def with_scores(
-        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, is_lesson: bool
-    ) -> Model:
-        """Return the model with a message added to the sums of scored messages, or subtracted.
+    def with_scores(self, scored: Sequence[MessageRecord], sign: int) -> Model:
+        """Return the model with messages added to the sums of scored messages, or subtracted.
 
         ``bins`` and ``typicality`` are empty for a message without a score. A lesson that has a typicality counts as
         ARRIVED messages that were seen. A message of training may be subtracted with another score than it was added
         with, so a bin can be below 0.
         """
         histogram, unscored, sums = self.histogram.copy(), self.unscored.copy(), self.typicality.copy()
-        for name, bin_ in bins.items():
-            histogram[self.class_ids[name], int(name != label), bin_] += sign
-        unscored[self.class_ids[label]] += 0 if bins else sign
-        sums[self.class_ids[label], 0] += sign * (ARRIVED if is_lesson and typicality else 1)
-        for name, bin_ in typicality.items():
-            sums[self.class_ids[name], 1 + bin_] += sign
+        for each in scored:
+            label = self.class_ids[each.label]
+            for name, bin_ in each.bins.items():
+                histogram[self.class_ids[name], int(name != each.label), bin_] += sign
+            unscored[label] += 0 if each.bins else sign
+            sums[label, 0] += sign * (ARRIVED if each.is_lesson and each.typicality else 1)
+            for name, bin_ in each.typicality.items():
+                sums[self.class_ids[name], 1 + bin_] += sign
         return replace(self, histogram=histogram, unscored=unscored, typicality=sums, curves=None)
 
     @property

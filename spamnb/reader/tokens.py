@@ -89,7 +89,7 @@ class TokenArray(Sequence[str]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return self.take(np.arange(len(self))[index])
+            return self.take(index)
         begin = self.offsets[index]
         return self.text[begin : begin + self.lengths[index]].tobytes().decode()
 
@@ -97,7 +97,7 @@ class TokenArray(Sequence[str]):
         text, ends = self.packed().tobytes(), np.append(0, np.cumsum(self.lengths, dtype=np.int64)).tolist()
         return map(bytes.decode, map(text.__getitem__, map(slice, ends, ends[1:])))
 
-    def take(self, indices: np.ndarray) -> TokenArray:
+    def take(self, indices: np.ndarray | slice) -> TokenArray:
         """Return the tokens at ``indices`` (m,); the text is shared."""
         hashes = None if self._hashes is None else self._hashes[indices]
         groups = None if self._groups is None else self._groups[indices]
@@ -118,9 +118,11 @@ class TokenArray(Sequence[str]):
 
     def packed(self) -> np.ndarray:
         """Return the texts of all tokens, one after the other, (bytes,) uint8."""
-        ends = np.cumsum(self.lengths, dtype=np.int64)
-        if np.array_equal(self.offsets + self.lengths, ends):
-            return self.text[: int(ends[-1])] if len(ends) else self.text[:0]
+        if not len(self):
+            return self.text[:0]
+        begin, ends = self.offsets[0], np.cumsum(self.lengths, dtype=np.int64)
+        if np.array_equal(self.offsets + self.lengths, begin + ends):
+            return self.text[begin : begin + ends[-1]]
         out = np.empty(int(ends[-1]), np.uint8)
         filled = 0
         for first in range(0, len(self), CHUNK_TOKENS):
@@ -133,13 +135,10 @@ class TokenArray(Sequence[str]):
 
     @staticmethod
     def concat(parts: Sequence[TokenArray]) -> TokenArray:
-        starts = np.cumsum([0, *(len(part.text) for part in parts)])
-        return TokenArray(
-            np.concatenate([np.zeros(0, np.uint8), *(part.text for part in parts)]),
-            np.concatenate([np.zeros(0, np.int64), *(part.offsets + start for part, start in zip(parts, starts))]),
-            np.concatenate([np.zeros(0, np.int32), *(part.lengths for part in parts)]),
-            np.concatenate([np.zeros(0, np.int64), *(part.hashes for part in parts)]),
-        )
+        lengths = np.concatenate([np.zeros(0, np.int32), *(part.lengths for part in parts)])
+        text = np.concatenate([np.zeros(0, np.uint8), *(part.packed() for part in parts)])
+        hashes = np.concatenate([np.zeros(0, np.int64), *(part.hashes for part in parts)])
+        return TokenArray(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, hashes)
 
 
 def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np.ndarray]]:

@@ -30,12 +30,11 @@ import numpy as np
 from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted
-from spamnb.model.delta import MAX_UNITS, Examples, LookUp, Sums
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted, sort_distinct
+from spamnb.model.delta import MAX_UNITS, Addend, Examples, LookUp, MessageRecord, Sums
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
-from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
@@ -98,7 +97,7 @@ class Store(Database):
         store = cls.connect(path, writable=True)
         with store._translate_errors():
             store.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            store.execute("PRAGMA journal_mode = WAL")
+            store.use_log()
             with store.writing():
                 for statement in SCHEMA:
                     store.execute(statement)
@@ -346,18 +345,13 @@ class Store(Database):
         with self.reading():
             return int(self.own.sums[:, 0].sum()) if self.starter is not None else None
 
-    def count_scores(
-        self, label: str, bins: Mapping[str, int], typicality: Mapping[str, int], sign: int, is_lesson: bool
-    ) -> None:
-        """Add a message of a class to the sums of scored messages, or subtract it.
-
-        ``bins`` and ``typicality`` are bins by class, empty for a message without a score. ``is_lesson``: whether a
-        person taught the message.
-        """
-        with self.writing():
-            for name in (label, *bins):
-                self.class_id(name)
-            self._change(self.own.with_scores(label, bins, typicality, sign, is_lesson))
+    def count_scores(self, scored: Sequence[MessageRecord], sign: int) -> None:
+        """Add messages to the sums of scored messages, or subtract them."""
+        if scored:
+            with self.writing():
+                for name in sorted({name for each in scored for name in (each.label, *each.bins)}):
+                    self.class_id(name)
+                self._change(self.own.with_scores(scored, sign))
 
     # -- tokens ----------------------------------------------------------------------------------------------
 
@@ -448,40 +442,62 @@ class Store(Database):
         figures[:, present] = table[:, [numbers[name] for name in classes if name in numbers]].transpose(2, 1, 0)
         return figures
 
-    def add(self, label: str, message: Rows, sign: int = 1) -> None:
-        """Add one message's tokens (distinct) to the sums of a class, or subtract them with ``sign=-1``.
+    def add(self, addends: Sequence[Addend], sign: int = 1) -> None:
+        """Add messages to the sums of their classes, with their contributions; or subtract one with ``sign=-1``.
 
         Of a token that the class has less often than the message, as much as the class has is subtracted. The weight of
         a token that no message has becomes 0.
         """
         with self.writing():
-            number, rows = self.class_id(label), self._open_rows()
-            if sign < 0 and not self.own.sums[number, 0]:
+            names = {name for each in addends for name in (each.record.label, *each.record.contribution)}
+            for name in sorted(names):
+                self.class_id(name)
+            numbers, rows = self.own.class_ids, self._open_rows()
+            labels = np.array([numbers[each.record.label] for each in addends], np.intp)
+            units = np.zeros((len(addends), len(numbers)), np.int64)
+            for i, addend in enumerate(addends):
+                for name, n in addend.record.contribution.items():
+                    units[i, numbers[name]] = n
+            if sign < 0 and not self.own.sums[labels, 0].all():
+                label = addends[0].record.label
                 raise SpamnbError(f"{self.path}: class {label!r} has no message; nothing was forgotten")
-            tokens, counts = TokenArray.of(message.tokens), message.counts
+            message = np.repeat(np.arange(len(addends)), [len(each.rows.tokens) for each in addends])
+            tokens = TokenArray.concat([TokenArray.of(each.rows.tokens) for each in addends])
+            counts = np.concatenate([np.zeros(0, np.int64), *(each.rows.counts for each in addends)])
             places = rows.find_places(tokens.hashes, self.own)
-            old_figures, was_used = rows.figures[places, number], rows.is_used(places)
-            if sign > 0:
-                rows.mark_changed(places, tokens.take(np.flatnonzero(~was_used)))
-            else:
-                self._has_deleted = True
-                present, counts = clip_counts(old_figures, counts)
-                places, old_figures, was_used = places[present], old_figures[present], was_used[present]
-                rows.mark_changed(places)
-            figures = old_figures.copy()
-            figures[:, DOCUMENTS] += sign
-            figures[:, OCCURRENCES] += sign * counts
-            rows.figures[places, number] = figures
-            is_used = rows.is_used(places)
-            rows.figures[places[~is_used]] = 0
-            change = sign, sign * len(places), sign * int(counts.sum())
-            self._change(self.own.with_sums(number, change, int(is_used.sum()) - int(was_used.sum())))
+            new_tokens = tokens.take(np.flatnonzero(~rows.is_used(places)))
+            if sign < 0:
+                self._has_deleted, known = True, np.flatnonzero(rows.is_used(places))
+                places, message, counts, new_tokens = places[known], message[known], counts[known], tokens[:0]
+            changed = sort_distinct(places)
+            was_used, old = rows.is_used(changed), rows.figures[changed]
+            rows.mark_changed(changed, new_tokens)
+            for c in np.flatnonzero(units.any(axis=0)).tolist():
+                np.add.at(rows.figures[:, c, WEIGHT], places, sign * units[message, c])
+            if sign < 0:
+                present, counts = clip_counts(rows.figures[places, labels[message]], counts)
+                places, message = places[present], message[present]
+            cells = (places * len(numbers) + labels[message]) * 3
+            np.add.at(rows.figures.reshape(-1), cells + DOCUMENTS, np.int64(sign))
+            np.add.at(rows.figures.reshape(-1), cells + OCCURRENCES, sign * counts)
+            is_used = rows.is_used(changed)
+            rows.figures[changed[~is_used]] = 0
+            self._check_weights(rows.figures[changed])
+            of_cells, size = labels[message], len(numbers)
+            sums = np.bincount(labels, minlength=size), np.bincount(of_cells, minlength=size), np.zeros(size, np.int64)
+            np.add.at(sums[2], of_cells, counts)
+            n_new = int(is_used.sum()) - int(was_used.sum())
+            self._change(self.own.with_sums(sign * np.stack(sums, axis=1), n_new))
             if self._frequencies is not None:
-                frequencies = self._frequencies[number]
-                old_counts = np.unique(old_figures[:, DOCUMENTS], return_counts=True)
-                for n, k in zip(*(values.tolist() for values in old_counts)):
-                    frequencies[n] = frequencies.get(n, 0) - k
-                    frequencies[n + sign] = frequencies.get(n + sign, 0) + k
+                pairs = zip(self._frequencies, old[:, :, DOCUMENTS].T, rows.figures[changed, :, DOCUMENTS].T)
+                for frequencies, before, after in pairs:
+                    for values, step in ((before, -1), (after, 1)):
+                        for n, k in zip(*(each.tolist() for each in np.unique(values, return_counts=True))):
+                            frequencies[n] = frequencies.get(n, 0) + step * k
+
+    def _check_weights(self, figures: np.ndarray) -> None:
+        if np.abs(figures[:, :, WEIGHT]).max(initial=0) > MAX_UNITS:
+            raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
 
     def add_weights(self, hashes: np.ndarray, units: Mapping[str, int]) -> None:
         """Add ``units``, by class, to the weights of the tokens with these distinct hashes.
@@ -495,11 +511,9 @@ class Store(Database):
             rows = self._open_rows()
             places = rows.find_places(hashes, self.own)
             places = places[rows.is_used(places)]
-            weights = rows.figures[places[:, None], [*changes], WEIGHT] + [*changes.values()]
-            if np.abs(weights).max(initial=0) > MAX_UNITS:
-                raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
             rows.mark_changed(places)
-            rows.figures[places[:, None], [*changes], WEIGHT] = weights
+            rows.figures[places[:, None], [*changes], WEIGHT] += [*changes.values()]
+            self._check_weights(rows.figures[places])
 
     def frequencies(self) -> list[dict[int, int]]:
         """Return per class {n: number of tokens that exactly n of its messages have}. The first call reads all rows."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mail import mail, make_counts, make_store
+from mail import add, mail, make_store
 
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
@@ -218,7 +218,7 @@ def test_a_damaged_bucket_is_told_before_it_gets_a_token(spoil: str, says: str) 
     store = make_store([("ham", {"a": 1, "b": 3}), ("spam", {"a": 2, "c": 1})])
     store.execute(f"UPDATE tokens SET {spoil}")  # noqa: S608
     with pytest.raises(SpamnbError, match=says):
-        store.add("ham", make_counts({"d": 1}))
+        add(store, "ham", {"d": 1})
 
 
 def test_infinite_vectors_are_told() -> None:
@@ -279,16 +279,16 @@ def test_a_forgotten_word_is_not_in_the_bytes_of_the_file(tmp_path: Path) -> Non
     with Store.create(path, {}) as store:
         words = [f"common{n}" for n in range(3000)]
         for n in range(30):
-            store.add(("ham", "spam")[n % 2], make_counts(dict.fromkeys(rng.sample(words, 300), 1)))
+            add(store, ("ham", "spam")[n % 2], dict.fromkeys(rng.sample(words, 300), 1))
         secret = [
             dict.fromkeys([f"secret{n}word{i}" for i in range(150)] + rng.sample(words, 100), 2) for n in range(12)
         ]
         for n, message in enumerate(secret):
-            store.add("ham", make_counts(message))
+            add(store, "ham", message)
             if n % 2:
-                store.add("ham", make_counts(secret[n - 1]), -1)
+                add(store, "ham", secret[n - 1], -1)
         for message in secret[1::2]:
-            store.add("ham", make_counts(message), -1)
+            add(store, "ham", message, -1)
         assert store.empty_log()
         content = path.read_bytes() + Path(f"{path}-wal").read_bytes()
         assert b"common7" in content and b"secret" not in content

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import mail, make_counts, message
+from mail import add, mail, message
 
 from spamnb.filter import Classifier
 from spamnb.settings import Settings
@@ -57,8 +57,8 @@ def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: li
         Store.create(path, Settings().as_meta()).close()
         open_ones = [Store.open(path, writable=True) for _ in range(3)]
         for who, (label, tokens), asks in steps:
-            open_ones[who].add(label, make_counts(tokens))
-            oracle.add(label, make_counts(tokens))
+            add(open_ones[who], label, tokens)
+            add(oracle, label, tokens)
             if asks:
                 assert counts(open_ones[who - 1]) == counts(oracle)
                 assert open_ones[who - 1].frequencies() == oracle.frequencies()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import make_counts, make_store, rewrite_as_trained
+from mail import add, make_store, rewrite_as_trained
 
 from spamnb.errors import SpamnbError
 from spamnb.store.database import APPLICATION_ID
@@ -51,10 +51,10 @@ def test_trained_and_learned_sums_add_up(
         patch.setattr("spamnb.store.token_table.MAX_CELLS", most)
         both, learned = rewrite_as_trained(make_store(messages[:first])), make_store(messages)
         for label, tokens in messages[first:]:
-            both.add(label, make_counts(tokens))
+            add(both, label, tokens)
         for store in (both, learned):
             for n in sorted(forgotten & set(range(len(messages)))):
-                store.add(messages[n][0], make_counts(messages[n][1]), -1)
+                add(store, messages[n][0], messages[n][1], -1)
         assert list(export(both)) == list(export(learned))
         words = sorted({token for _, tokens in messages for token in tokens})
         assert both.look_up(words).total.figures.tolist() == learned.look_up(words).total.figures.tolist()
@@ -64,18 +64,18 @@ def test_trained_and_learned_sums_add_up(
 
 def test_a_class_without_messages_cannot_lose_one() -> None:
     store = make_store([("ham", {"a": 1}), ("spam", {"b": 1})])
-    store.add("ham", make_counts({"a": 1}), -1)
+    add(store, "ham", {"a": 1}, -1)
     before = list(export(store))
     for tokens in ({"a": 1}, {"b": 1}, {}):
         with pytest.raises(SpamnbError, match="has no message"):
-            store.add("ham", make_counts(tokens), -1)
+            add(store, "ham", tokens, -1)
         assert list(export(store)) == before
 
 
 def test_no_token_loses_more_than_it_has() -> None:
     """Another version may read other tokens, and what the model has of them is subtracted."""
     store = make_store([("ham", {"a": 2}), ("ham", {"a": 1, "c": 1}), ("spam", {"b": 1})])
-    store.add("ham", make_counts({"a": 9, "b": 1, "d": 4}), -1)
+    add(store, "ham", {"a": 9, "b": 1, "d": 4}, -1)
     content = read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
     assert sorted(content.block.tokens) == ["a", "b", "c"] and content.model.sums[:, 0].tolist() == [1, 1]
     found = store.look_up(["a", "b", "c"]).total
@@ -87,9 +87,9 @@ def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     store = make_store([("ham", {"a": 1}), ("spam", {"b": 1})])
     before = list(export(store))
     with pytest.raises(SpamnbError, match="more than 2 classes; was a folder of folders given"):
-        store.add("list", make_counts({"a": 1}))
+        add(store, "list", {"a": 1})
     assert list(export(store)) == before
-    store.add("ham", make_counts({"b": 1}))
+    add(store, "ham", {"b": 1})
 
 
 def test_what_was_opened_to_be_read_is_not_written(tmp_path: Path) -> None:
@@ -198,14 +198,14 @@ def test_one_change_of_many_messages_is_many_changes_of_one(
         patch.setattr("spamnb.store.token_table.MAX_ROWS", data.draw(st.sampled_from([1, 6, 1000])))
         with together.writing():
             for label, tokens in messages:
-                together.add(label, make_counts(tokens))
+                add(together, label, tokens)
                 found = together.look_up(words).total
-                apart.add(label, make_counts(tokens))
+                add(apart, label, tokens)
                 same = apart.look_up(words).total
                 assert found.document_counts.tolist() == same.document_counts.tolist()
                 assert found.occurrences.tolist() == same.occurrences.tolist()
                 assert together.frequencies() == apart.frequencies()
             for n in forgotten:
-                together.add(messages[n][0], make_counts(messages[n][1]), -1)
-                apart.add(messages[n][0], make_counts(messages[n][1]), -1)
+                add(together, messages[n][0], messages[n][1], -1)
+                add(apart, messages[n][0], messages[n][1], -1)
         assert list(export(together)) == list(export(apart))
