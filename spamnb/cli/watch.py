@@ -107,11 +107,12 @@ def watch_command(
     def watch(target: Target) -> None:
         """Scan a mailbox again and again until ``stop``. An error ends only this thread."""
         try:
-            with open_filing("watch", target, unreadable, ledger, writable=True) as filing:
-                watcher = Watcher(target, filing, stop)
-                while not stop:
-                    default = _ACCOUNT_SECONDS if target.is_account else _MAILDIR_SECONDS
-                    stop.wait(watcher.scan_and_wait(interval or default))
+            while not stop:
+                with open_filing("watch", target, unreadable, ledger, writable=True) as filing:
+                    watcher = Watcher(target, filing, stop)
+                    while not stop and not filing.record.ledger.is_replaced:
+                        default = _ACCOUNT_SECONDS if target.is_account else _MAILDIR_SECONDS
+                        stop.wait(watcher.scan_and_wait(interval or default))
         except Exception as error:
             with lock:
                 errors.append(error)

@@ -13,13 +13,14 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.ledger.verdicts import Place, VerdictRow
-from spamnb.store.database import ColumnCheck, Database, checked_rows, is_digest, sql_text
+from spamnb.store.database import ColumnCheck, Database, checked_rows, identify_file, is_digest, sql_text
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
@@ -185,6 +186,7 @@ class Ledger(Database):
     OWN_ID = APPLICATION_ID
     KIND = "ledger"
     REMEDY = "remove it to begin a new one; new mail is then classified again"
+    _identity: tuple[int, int] | None = None  # of the file at the first transaction; None in memory
 
     @classmethod
     def open(cls, path: str | Path, *, make: bool = True) -> Self:
@@ -201,6 +203,21 @@ class Ledger(Database):
             ledger.close()
             raise
         return ledger
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the file was removed, or another file is at its path."""
+        identity = identify_file(self.file)
+        self._identity = self._identity or identity
+        return identity != self._identity
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        """Begin a transaction. Raise SpamnbError if the file was removed, because what it is told would be lost."""
+        if self.is_replaced:
+            raise SpamnbError(f"{self.path}: was removed or replaced while it was in use; run the command again")
+        with super()._transaction(begin):
+            yield
 
     @classmethod
     def copy_places(cls, path: Path) -> Self:

@@ -54,7 +54,8 @@ class LedgerWriter:
         with contextlib.ExitStack() as stack:
             while True:
                 try:
-                    if ledger is None:
+                    if ledger is None or ledger.is_replaced:
+                        stack.close()
                         ledger = stack.enter_context(Ledger.open(self._path))
                     if batch:
                         ledger.put([row for row in batch if row is not None])

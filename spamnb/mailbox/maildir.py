@@ -196,7 +196,8 @@ def _check_is_maildir(path: Path, display_name: str) -> None:
             problem = "Thunderbird's mail, which only Thunderbird may change; name the account on its server, as"
             hint = "imaps://USER@HOST; for local and POP mail see docs/imap.md#thunderbirds-local-and-pop-mail"
             raise SpamnbError(f"{display_name}: {problem} {hint}") from None
-        raise SpamnbError(f"{display_name}: no Maildir, because it has no cur and new") from None
+        problem = "no Maildir, because it has no cur and new" if path.exists() else "no such folder"
+        raise SpamnbError(f"{display_name}: {problem}") from None
     except OSError as error:
         raise SpamnbError(f"{display_name}: cannot be read: {error.strerror}") from None
 

@@ -272,6 +272,15 @@ def _connect(name: str, mode: str) -> sqlite3.Connection:
     return connection
 
 
+def identify_file(name: str) -> tuple[int, int] | None:
+    """Return the device and number of the file at a path; None in memory, and if there is no file."""
+    try:
+        status = os.stat(name)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
 # -- checks of rows ----------------------------------------------------------------------------------------------
 
 

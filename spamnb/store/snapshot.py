@@ -252,6 +252,7 @@ def copy_model(path: Path, copy: Path) -> int:
     fresh = copy.with_name(f".{copy.name}.{os.getpid()}.new")
     try:
         with Store.open(path) as model, Store.connect(fresh, writable=True) as target, target._translate_errors():
+            target.path = str(copy)  # in error messages
             model.copy_to(target)
         with open(fresh, "rb") as file:
             os.fsync(file.fileno())

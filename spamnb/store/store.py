@@ -41,7 +41,7 @@ from spamnb.shown_text import escape
 from spamnb.store.arrays import ARRAY
 from spamnb.store.buckets import TABLE, Block, read_all_figures, read_texts, read_vectors
 from spamnb.store.classes import MAX_CLASSES, check_model, read_model, update_model
-from spamnb.store.database import APPLICATION_ID, Database
+from spamnb.store.database import APPLICATION_ID, Database, identify_file
 from spamnb.store.pending import Pending, read_pending
 from spamnb.store.token_table import TokenTable
 
@@ -559,12 +559,3 @@ def clip_counts(figures: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np
     documents, occurrences = figures[present, :2].T
     most = np.where(documents == 1, occurrences, occurrences - documents + 1)
     return present, np.where(documents == 1, most, np.minimum(counts[present], most))
-
-
-def identify_file(name: str) -> tuple[int, int] | None:
-    """Return the device and number of the file at a path; None in memory, and if there is no file."""
-    try:
-        status = os.stat(name)
-    except (OSError, ValueError):
-        return None
-    return status.st_dev, status.st_ino

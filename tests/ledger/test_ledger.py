@@ -4,6 +4,7 @@ import math
 import os
 import sqlite3
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -272,6 +273,27 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     assert "cannot be created (No such file" in line and line.endswith(
         "; nothing is written to the ledger until this is repaired"
     )
+
+
+def test_nothing_is_written_into_a_removed_ledger(tmp_path):
+    told: list[str] = []
+    path = tmp_path / "ledger"
+    writer = LedgerWriter(path, told.append)
+    writer.put(made_up(time.time(), number=1))
+    wait_until(lambda: path.exists() and count_of(path) == 1)
+    with Ledger.open(path) as ledger:
+        path.unlink()
+        with pytest.raises(SpamnbError, match="ledger: was removed or replaced while it was in use"):
+            ledger.put([made_up(time.time(), number=2)])
+    writer.put(made_up(time.time(), number=3))
+    writer.close()
+    with Ledger.open(path) as ledger:
+        assert [row.subject for row in ledger.list_verdicts()] == ["tea 3"] and told == []
+
+
+def count_of(path: Path) -> int:
+    with Ledger.open(path) as ledger:
+        return count_verdicts(ledger)
 
 
 def test_programs_that_make_a_ledger_at_once_wait_for_one_another(tmp_path):

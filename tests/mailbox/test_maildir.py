@@ -24,6 +24,7 @@ from spamnb.errors import SpamnbError
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.mailbox.maildir import MaildirMailbox
+from spamnb.reader.message import digest
 from spamnb.sources.formats import MAX_MESSAGE
 
 
@@ -366,3 +367,16 @@ def test_watch_says_on_each_start_that_it_watches_and_once_never_does(person, mo
             wait_until(lambda watch=watch: watch.said.count("\n") >= 1)
         assert watch.said == f"spamnb: {person.path}: watching; 4 messages recorded\n"
     assert run("watch", "--once", "-m", model, person.path).output == ""
+
+
+def test_watch_begins_a_new_ledger_where_one_was_removed(tmp_path, model):
+    person, path = MaildirPerson(tmp_path, model), Path(os.environ["SPAMNB_LEDGER"])
+    with watching(tmp_path, *person.command("watch", "--interval", "1")[1:]) as watch:
+        wait_until(lambda: "recorded 0 messages" in watch.said, watch.process)
+        person.deliver(message("spam", 500), "Junk")
+        path.unlink()
+        wait_until(lambda: "recorded 1 message;" in watch.said, watch.process)
+        person.move(key("spam", 500), "Junk", "INBOX")
+        wait_until(lambda: "learned\tham" in watch.said, watch.process)
+    with Ledger.open(path) as ledger:
+        assert [each.digest for each in ledger.corrections()] == [digest(message("spam", 500))]
