@@ -118,6 +118,8 @@ class Models:
         model = self.find_for_learning(user)
         if model is None:
             assert self.folder is not None
+            if not self.folder.is_dir():
+                raise SpamnbError(f"{self.folder}: no such folder")
             if sum(name.endswith(SUFFIX) for name in os.listdir(self.folder)) >= MAX_MODELS:
                 raise SpamnbError(f"{self.folder}: has models of {MAX_MODELS:,} users, and no more are allowed")
             # Another process may create the file before this one.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import sqlite3
@@ -163,7 +164,7 @@ def atomic_replace(
         with open(fresh, "rb") as file:  # the file must be on the disk before it becomes the model
             os.fsync(file.fileno())
         try:
-            os.link(fresh, target)  # unlike a rename, a link never replaces a model that another process wrote
+            _link(fresh, target)
         except FileExistsError:
             check_replaceable(target, force=force)
             kept = _copy_beside(target)
@@ -178,6 +179,23 @@ def _remove_file(path: Path) -> None:
     for name in (f"{path}{suffix}" for suffix in ("", "-wal", "-shm")):
         if os.path.lexists(name):  # False, too, if the folder is a file or the name is too long
             os.unlink(name)
+
+
+def _link(fresh: Path, target: Path) -> None:
+    """Give a new file its name. Raise FileExistsError if there is a file, which a rename would replace.
+
+    If a model was removed while it was in use, its log is still there, and SQLite would write the log into the new
+    file. So the log is removed. The folder is locked, because the log of a model that was just made must stay.
+    """
+    folder = os.open(target.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if not target.exists():
+            for suffix in ("-wal", "-shm"):
+                Path(f"{target}{suffix}").unlink(missing_ok=True)
+        os.link(fresh, target)
+    finally:
+        os.close(folder)
 
 
 def _remove_unfinished(target: Path) -> None:
@@ -256,7 +274,7 @@ def copy_model(path: Path, copy: Path) -> int:
             model.copy_to(target)
         with open(fresh, "rb") as file:
             os.fsync(file.fileno())
-        os.link(fresh, copy)  # unlike a rename, a link never replaces a file
+        _link(fresh, copy)
     except OSError as error:
         raise SpamnbError(f"{copy}: cannot be written: {describe_failure(error)}") from None
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import shutil
 import socket
 import struct
 import threading
@@ -70,6 +71,9 @@ def test_a_user_who_was_learned_from_has_a_model_that_adds_to_the_shared_one(mod
     assert models.for_classifying("bob") is shared and shared.classify(raw).log_odds == before.log_odds
     (folder / "ann.spamnb").unlink()
     assert models.for_classifying("ann") is shared and models.find_for_learning("ann") is None
+    shutil.rmtree(folder)
+    with pytest.raises(SpamnbError, match="users: no such folder"):
+        models.for_learning("ann")
     models.close()
 
 

@@ -15,8 +15,7 @@ from spamnb.settings import Settings
 
 
 def train(path: Path, each: int) -> None:
-    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-        name.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
     train_file(path, count_messages(mail(each)), Settings(), force=True)
 
 
@@ -32,6 +31,19 @@ def test_without_a_file_mail_is_classified_and_nothing_learned(tmp_path: Path) -
         assert classifier.classify(message("spam", 500)).verdict == before
         with pytest.raises(SpamnbError, match="model: not a spamnb model"):
             classifier.learn("spam", message("spam", 500))
+
+
+def test_the_log_of_a_removed_model_is_not_read_into_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    train(path, 20)
+    with Classifier.open(path, writable=True) as classifier:
+        classifier.learn("spam", message("spam", 500))
+        assert Path(f"{path}-wal").stat().st_size
+        train(path, 10)
+        with Classifier.open(path) as new:
+            assert new.learned(message("spam", 500)) is None
+            assert new.model.totals.documents.tolist() == [10, 10]
+            assert new.store.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_a_change_to_a_file_that_was_replaced_meanwhile_is_an_error(tmp_path: Path) -> None:
