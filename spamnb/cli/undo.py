@@ -49,11 +49,9 @@ def undo_command(model: Path, ledger: Path, models: Path | None, verbose: bool) 
 def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool) -> None:
     """Move mail back, forget what was learned, and print both numbers. Exit with status 1 if something failed."""
     from spamnb.api.teaching import Teacher
-    from spamnb.errors import SpamnbError, in_options
     from spamnb.ledger.verdicts import INBOX
-    from spamnb.mailbox.places import OpenMailboxes
+    from spamnb.mailbox.places import Gone, OpenMailboxes
     from spamnb.shown_text import escape, format_time, pluralize, to_printable
-    from spamnb.sources.imap_connection import Unreachable
     from spamnb.user_models import Models
 
     corrections = ledger.corrections(batch=batch.batch)
@@ -63,16 +61,15 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool
         teacher = None
         if corrections:
             open_models = stack.enter_context(Models(Path(batch.model), models, writable=True))
-            for each in corrections:  # raises SpamnbError if --models is missing, before mail is moved
-                open_models.find_for_learning(each.user)
+            for user in {each.user for each in corrections}:  # an error before mail is moved lets 'undo' be repeated
+                if (own := open_models.find_for_learning(user)) is not None:
+                    own.store.check_writable()
             teacher = stack.enter_context(Teacher(open_models, ledger, batch))
         for row in ledger.find_all(batch=batch.batch):
             try:
                 n_moved += bool(row.mailbox) and mailboxes.move_to(row, INBOX)
-            except Unreachable:  # nothing else is tried, and 'undo' can be repeated
-                raise
-            except SpamnbError as error:
-                unmoved[in_options(error)].append(f"{row.sender}: {row.subject}")
+            except Gone as error:  # after other errors nothing else is tried, and 'undo' can be repeated
+                unmoved[str(error)].append(f"{row.sender}: {row.subject}")
         if teacher is not None:
             teacher.undo(corrections)
             n_forgotten, problems = teacher.n_changed, teacher.problems

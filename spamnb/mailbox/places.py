@@ -22,6 +22,10 @@ from spamnb.sources.mailbox import Folder, MailboxMessage
 LOCK_SECONDS = 20.0  # seconds to wait for another program that sorts the same mailbox
 
 
+class Gone(SpamnbError):
+    """A message, or the folder to which it should go, is no longer in its mailbox."""
+
+
 class OpenMailboxes(ExitStack):
     """The open mailboxes of one request. They are closed at the end of the context."""
 
@@ -41,7 +45,7 @@ class OpenMailboxes(ExitStack):
     def move_to(self, row: VerdictRow, role: str) -> bool:
         """Move a message to the inbox or to the junk folder. Return False if it is there already.
 
-        Raise SpamnbError if the mailbox cannot be reached or no longer has the message.
+        Raise Gone if the mailbox no longer has the message, and SpamnbError if it cannot be reached or changed.
         """
         if not row.mailbox:
             raise SpamnbError("the ledger does not have the mailbox of the message; move it in your mail program")
@@ -57,14 +61,14 @@ class OpenMailboxes(ExitStack):
             mailbox = self._mailbox(row)
             folders = [folder for folder in mailbox.folders() if folder.name == folder_name]
             if not folders:
-                raise SpamnbError(f"the folder {folder_name} is no longer there, so the message was not moved back")
+                raise Gone(f"the folder {folder_name} is no longer there, so the message was not moved back")
             self._move(mailbox, row, folders[0])
 
     def _move(self, mailbox: Mailbox, row: VerdictRow, into: Folder) -> None:
         message_and_bytes = _find_message(mailbox, row)
         if message_and_bytes is None:
             where = f"{row.folder} of {escape(row.mailbox)}"
-            raise SpamnbError(f"the message is no longer in {where}, so it was not moved")
+            raise Gone(f"the message is no longer in {where}, so it was not moved")
         message, _ = message_and_bytes
         errors: list[str] = []
         record = MailboxRecord(self._ledger, mailbox, lambda name, error: errors.append(str(error)), row.junk)

@@ -243,6 +243,8 @@ def restore_previous(path: Path) -> None:
     Raise SpamnbError if the previous model has an older format.
     """
     previous = previous_model(path)
+    if not path.exists():
+        raise SpamnbError(f"{path}: no model there; 'spamnb backup -m {previous} {path}' copies the one before it")
     if not is_restorable(path):
         remedy = "it stays there for that version; remove it, and 'undo' takes back what was done before the training"
         raise SpamnbError(f"{previous}: the model before the last training is of an older version of spamnb; {remedy}")

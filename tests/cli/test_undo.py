@@ -11,6 +11,7 @@ from commands import output_of, run
 from mail import export_lines, learned_class, mail, message, write_folders
 from person import MaildirPerson, key
 
+from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
 from spamnb.reader.message import read_field
 from spamnb.store.snapshot import previous_model
@@ -92,6 +93,36 @@ def test_messages_that_are_gone_are_counted_in_one_line_and_named_if_asked(perso
     assert result.exit_code == 1 and first.endswith("so it was not moved (3 messages)")
     subjects = [read_field(message("spam", number), "subject") for number in range(500, 503)]
     assert len(names) == 3 and all(any(line.endswith(subject) for line in names) for subject in subjects)
+
+
+def test_nothing_is_given_up_while_the_mailbox_is_missing_or_the_model_is_locked(person: MaildirPerson, monkeypatch):
+    monkeypatch.setattr("spamnb.store.database.BUSY_SECONDS", 0.1)
+    person.arrive(range(500, 503))
+    before = person.where()
+    person.sort()
+    output_of("learn", "spam", "--yes", "-m", person.model, stdin=message("ham", 900))
+    with Classifier.open(person.model, writable=True) as classifier, classifier.store.writing():
+        result = run("undo", "-m", person.model)
+        assert result.exit_code == 1 and "another process keeps writing to it; try again" in result.stderr
+    assert "1 message forgotten" in output_of("undo", "-m", person.model)
+    person.path.rename(person.path.with_name("unmounted"))
+    result = run("undo", "-m", person.model)
+    assert result.exit_code == 1 and result.output == f"Error: {person.path}: no such folder\n"
+    person.path.with_name("unmounted").rename(person.path)
+    assert "3 messages moved to the inbox" in output_of("undo", "-m", person.model) and person.where() == before
+
+
+def test_a_model_that_is_missing_is_told_with_the_one_before_it(tmp_path: Path):
+    model, folder = tmp_path / "model.spamnb", write_folders(tmp_path / "mail", mail(60))
+    for options in ((), ("--force",)):
+        output_of("train", *options, "-m", model, folder)
+    before = export_lines(previous_model(model))
+    model.unlink()
+    result = run("undo", "-m", model)
+    advice = f"'spamnb backup -m {previous_model(model)} {model}' copies the one before it\n"
+    assert result.exit_code == 1 and result.stderr == f"Error: {model}: no model there; {advice}"
+    output_of("backup", "-m", previous_model(model), model)
+    assert export_lines(model) == before
 
 
 def test_a_copy_that_arrives_later_does_not_hide_the_first_from_undo(person: MaildirPerson):
