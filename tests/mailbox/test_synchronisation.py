@@ -19,7 +19,7 @@ from imap_account import account
 from mail import message as mail
 from person import FoldersOfMail, MaildirPerson, Person, key, sides
 from programs import watching
-from unpacked import command_of_unpacked
+from unpacked import command_of_unpacked, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -194,7 +194,8 @@ def test_watch_sorts_while_mail_is_synchronised(program: str, server: tuple[Pers
                 synchronised.far.deliver(mail(label, seed))
             if seed % 8 == 7:
                 synchronised.run()  # a message that it has just listed may be gone; the runs below must be whole
-    assert "moved\tspam" in watch.said and "\nlearned" not in watch.said, "nobody but the filter moved mail"
+        wait_until(lambda: "moved\tspam" in watch.said, watch.process)
+    assert "\nlearned" not in watch.said, "nobody but the filter moved mail"
     synchronised()
     synchronised.spamnb("sort")
     after = synchronised()
