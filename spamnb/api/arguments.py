@@ -205,6 +205,7 @@ def open_cluster(dask: str | None, workers: int | None, tell: Tell) -> Iterator[
     ...
     spamnb.errors.ArgumentError: workers is for threads of this machine, and a cluster has its own workers
     """
+    check_type("dask", dask, str | None, "the address of a scheduler, or the name of a scheduler file")
     if dask is None:
         yield None
         return

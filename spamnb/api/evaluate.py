@@ -331,7 +331,7 @@ def evaluate(
     from spamnb.sources.spec import find_labelled_entries
 
     flags = {"leave_one_out": leave_one_out, "online": online, "by_date": by_date, "subjects": subjects}
-    check_flags(**flags, recursive=recursive, progress=progress)
+    check_flags(**flags, progress=progress)
     if sum([folds is not None, split is not None, leave_one_out, online, model is not None]) > 1:
         raise ArgumentError(
             "{option.folds}, {option.split}, {option.leave_one_out}, {option.online} and {option.model} exclude each"

@@ -75,7 +75,7 @@ def raw_messages(X: Iterable[str | bytes], mail: bool | str = "auto") -> Iterato
         raise ParameterError(f"mail is {mail!r:.60}: give True, False or 'auto'")
     if isinstance(X, (str, bytes, bytearray)):
         raise TypeError("X is a single message: give a list of messages")
-    if isinstance(X, (Set, Mapping)):
+    if isinstance(X, (Set, Mapping)) or not isinstance(X, Iterable):
         raise TypeError(f"X is a {type(X).__name__}: give a list of messages")
     if hasattr(X, "columns"):
         raise TypeError("X is a table: give the column with the messages, such as table['text']")

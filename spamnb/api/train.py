@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -27,7 +27,7 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.progress import show_progress
 from spamnb.api.report import Report
-from spamnb.errors import ArgumentError, SpamnbError
+from spamnb.errors import ArgumentError, SpamnbError, check_type
 from spamnb.evaluation.metrics import UNSURE_NUMBER, doubtful_rows
 from spamnb.model.decision import UNSURE
 from spamnb.model.new_senders import NO_NEW_SENDERS
@@ -301,8 +301,9 @@ def train(
     from spamnb.api.relearning import ReplacedModel
     from spamnb.store.snapshot import check_replaceable
 
-    check_flags(force=force, accept_junk=accept_junk, one_class=one_class, recursive=recursive, progress=progress)
+    check_flags(force=force, accept_junk=accept_junk, one_class=one_class, progress=progress)
     check_least(1, workers=workers)
+    check_type("command", command, str, "a text")
     path, specs, model_settings = new_file(model), list_specs(sources), make_settings(settings)
     options = ReadOptions(recursive, text_column, label_column)
     with handle_end_signals(), ReplacedModel.open(path, SkippedMessages(tell)) as replaced:
@@ -412,7 +413,7 @@ class Training:
         from spamnb.sources.spec import absolute_spec
         from spamnb.store.database import sql_text
 
-        options = {name: value for name, value in self.options._asdict().items() if value}
+        options = {name: value for name, value in asdict(self.options).items() if value}
         return {
             "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
             "pdf_read": is_available(),

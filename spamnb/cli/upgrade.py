@@ -149,16 +149,14 @@ def _readable_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadO
     from spamnb.sources.entries import ReadOptions
     from spamnb.sources.spec import find_labelled_entries, is_account
 
-    sources, read_options = meta.get("trained_from", []), meta.get("read_options", {})
-    kinds: dict[str, Any] = {"recursive": bool, "text_column": (str, type(None)), "label_column": (str, type(None))}
-    if (
-        not isinstance(sources, list)
-        or not all(isinstance(source, str) for source in sources)
-        or not isinstance(read_options, dict)
-        or not all(name in kinds and isinstance(value, kinds[name]) for name, value in read_options.items())
-    ):
+    sources = meta.get("trained_from", [])
+    is_valid = isinstance(sources, list) and all(isinstance(source, str) for source in sources)
+    try:
+        options = ReadOptions(**meta.get("read_options", {}))
+    except (TypeError, SpamnbError):  # no dictionary, another name, or a value of another type
+        is_valid = False
+    if not is_valid:
         raise SpamnbError(f"{path}: its list of sources cannot be read; name them: 'spamnb upgrade SOURCE...'")
-    options = ReadOptions(**read_options)
     readable = []
     for source in sources:
         if is_account(source.partition("=")[2]):  # a hostile model could name a server that steals the password

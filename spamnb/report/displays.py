@@ -199,7 +199,14 @@ class ExplanationDisplay(_Bars):
         -------
         Self
             The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            If the estimator is of another type.
         """
+        if not hasattr(estimator, "explain"):
+            raise TypeError(f"{type(estimator).__name__} explains no message: give a SpamClassifier")
         explanation = estimator.explain(message, ALL_TOKENS)
         best, second, *_ = explanation.ranked_classes
         evidence = explanation.classification.evidence

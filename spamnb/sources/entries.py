@@ -13,10 +13,11 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO, NamedTuple, TextIO, TypeVar
 
-from spamnb.errors import SpamnbError, describe_error, reason
+from spamnb.errors import SpamnbError, check_type, describe_error, reason
 from spamnb.shown_text import escape
 from spamnb.sources.formats import COMPRESSED, COMPRESSIONS, MAX_MESSAGE, NotMail, foreign_format
 
@@ -29,12 +30,21 @@ _SEPARATOR = re.compile(rb"\n\r?\nFrom \S{1,999} {1,9}(?:Mon|Tue|Wed|Thu|Fri|Sat
 GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 
 
-class ReadOptions(NamedTuple):
-    """Options for reading: whether all folders of Maildirs and accounts are read, and the columns of a table."""
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options for reading: whether all folders of Maildirs and accounts are read, and the columns of a table.
+
+    Raise SpamnbError for values of other types.
+    """
 
     recursive: bool = False
     text_column: str | None = None
     label_column: str | None = None
+
+    def __post_init__(self) -> None:
+        check_type("recursive", self.recursive, bool, "True or False")
+        check_type("text_column", self.text_column, str | None, "the name of a column")
+        check_type("label_column", self.label_column, str | None, "the name of a column")
 
     def command_line(self) -> list[str]:
         """Return these options as arguments of a command line."""
@@ -73,6 +83,7 @@ class SkippedMessages:
     """
 
     def __init__(self, print_line: Callable[[str], None]) -> None:
+        check_type("tell", print_line, Callable, "a function that takes a line")
         self.count = 0
         self._print_line = print_line
         self._reported: set[tuple[str, str]] = set()

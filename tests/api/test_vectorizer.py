@@ -124,6 +124,7 @@ def test_pipelines_searches_and_unions(model: Any, texts: list[str], labels: lis
     [
         (lambda: MailVectorizer().fit("a text"), TypeError, "a single message: give a list"),
         (lambda: MailVectorizer().fit({"a", "b"}), TypeError, "X is a set: give a list of messages"),
+        (lambda: MailVectorizer().fit(3), TypeError, "X is a int: give a list of messages"),
         (lambda: MailVectorizer().fit(frozenset("a")), TypeError, "X is a frozenset: give a list of messages"),
         (lambda: SpamClassifier().fit({"a": 1}, ["ham"]), TypeError, "X is a dict: give a list of messages"),
         (lambda: MailVectorizer().fit(["a", np.float64("nan")]), TypeError, r"X\[1\]: .* an empty cell: drop its"),

@@ -77,6 +77,8 @@ def test_a_model_without_words_is_refused() -> None:
     rows, y = [[1, 0], [0, 1]], ["ham", "spam"]
     with pytest.raises(TypeError, match="MultinomialNB has no words"):
         WordsDisplay.from_estimator(MultinomialNB().fit(rows, y))
+    with pytest.raises(TypeError, match="int explains no message: give a SpamClassifier"):
+        ExplanationDisplay.from_estimator(3, "tea")
     with pytest.raises(ValueError, match="not fitted"):
         WordsDisplay.from_estimator(BernoulliNB())
     with pytest.raises(ValueError, match="1 names for 2 columns"):
