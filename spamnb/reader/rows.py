@@ -58,6 +58,9 @@ def concatenate(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(arrays, out=out)
 
 
+COLUMNS = "digests", "dates", "senders", "truncations", "labels", "positions"  # of ``Rows``: facts of each message
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """n messages over a list of tokens. Message i has the cells from ``begins[i]`` to before ``ends[i]``.
@@ -123,23 +126,12 @@ class Rows:
     def join(parts: Sequence[Rows]) -> Rows:
         """Join one or more parts, which have the same list of tokens."""
         classes = tuple(sorted({name for part in parts for name in part.classes}))
-        parts = [part.packed() for part in parts]
-        labels = [part._number_labels(classes) for part in parts]
+        parts = [part.packed().with_classes(classes) for part in parts]
         lengths, n_doubtful = (concatenate(each) for each in zip(*((p.lengths, p.ends - p.plain_ends) for p in parts)))
-        return Rows.of_cells(
-            parts[0].tokens,
-            lengths,
-            concatenate([part.ids for part in parts]),
-            concatenate([part.counts for part in parts]),
-            plain_ends=np.cumsum(lengths, dtype=np.int64) - n_doubtful,
-            digests=concatenate([part.digests for part in parts]),
-            dates=concatenate([part.dates for part in parts]),
-            senders=concatenate([part.senders for part in parts]),
-            truncations=concatenate([part.truncations for part in parts]),
-            labels=concatenate(labels),
-            positions=concatenate([part.positions for part in parts]),
-            classes=classes,
-        )
+        plain_ends = np.cumsum(lengths, dtype=np.int64) - n_doubtful
+        names = "ids", "counts", *COLUMNS
+        columns = {name: concatenate([getattr(part, name) for part in parts]) for name in names}
+        return Rows.of_cells(parts[0].tokens, lengths, plain_ends=plain_ends, **columns, classes=classes)
 
     @staticmethod
     def merge(parts: Sequence[Rows], vocabulary: Vocabulary) -> Rows:
@@ -192,7 +184,7 @@ class Rows:
 
     def take(self, selection: Any) -> Rows:
         """Return the messages of a mask (n,), a slice or an array of numbers. The cells are shared."""
-        names = "begins", "ends", "plain_ends", "digests", "dates", "senders", "truncations", "labels", "positions"
+        names = "begins", "ends", "plain_ends", *COLUMNS
         return replace(self, **{name: getattr(self, name)[selection] for name in names})
 
     def packed(self) -> Rows:
@@ -261,8 +253,5 @@ class Rows:
 
     def with_classes(self, classes: tuple[str, ...]) -> Rows:
         """Return the messages with labels that number these ``classes``, which include those of all messages."""
-        return replace(self, labels=self._number_labels(classes), classes=classes)
-
-    def _number_labels(self, classes: tuple[str, ...]) -> np.ndarray:
         numbers = [classes.index(name) if name in classes else UNLABELLED for name in self.classes]
-        return np.array([*numbers, UNLABELLED])[self.labels]
+        return replace(self, labels=np.array([*numbers, UNLABELLED])[self.labels], classes=classes)
