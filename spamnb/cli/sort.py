@@ -133,7 +133,8 @@ def _format_tabs(verdict: str, classification: Classification, raw: bytes, name:
 
 def format_heading(raw: bytes) -> str:
     """Return From, Subject and Date of a message, printable and truncated, with tabs between them."""
-    from spamnb.reader.message import read_field
+    from spamnb.reader.message import first_fields
     from spamnb.shown_text import to_printable
 
-    return "\t".join(to_printable(read_field(raw, name), _MAX_FIELD) for name in ("from", "subject", "date"))
+    fields = first_fields(raw)
+    return "\t".join(to_printable(fields.get(name, ""), _MAX_FIELD) for name in ("from", "subject", "date"))

@@ -16,7 +16,7 @@ from spamnb.model.calibration import margins
 from spamnb.model.classification import Classification
 from spamnb.model.decision import UNSURE
 from spamnb.model.new_senders import NO_NEW_SENDERS, NewSenders
-from spamnb.reader.message import read_field
+from spamnb.reader.message import first_fields
 from spamnb.shown_text import escape
 
 EVIDENCE = 12  # tokens stored for a wrong verdict: the page shows them in a few lines
@@ -50,8 +50,10 @@ class EvaluatedMessage(NamedTuple):
 
     def with_heading(self, raw: bytes) -> EvaluatedMessage:
         """Return a copy with sender, subject and date of the raw message."""
-        sender, subject, date = (read_field(raw, name) for name in ("from", "subject", "date"))
-        return self._replace(sender=sender, subject=subject, date=date)
+        fields = first_fields(raw)
+        return self._replace(
+            sender=fields.get("from", ""), subject=fields.get("subject", ""), date=fields.get("date", "")
+        )
 
 
 @dataclass(frozen=True)

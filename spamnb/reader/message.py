@@ -177,18 +177,13 @@ def read_rows(raws: Sequence[bytes], settings: Settings) -> Rows:
     return Reader(settings).read(raws, Vocabulary()).compact()
 
 
-def read_fields(raw: bytes) -> tuple[tuple[str, str], ...]:
-    """Return (name as written, decoded value) of the header fields in order; the body is not read."""
-    return _readers.reader.parse(raw, FIELDS).headers
+def first_fields(raw: bytes) -> dict[str, str]:
+    r"""Return the decoded value of the first header field of each name (lower case); the body is not read.
 
-
-def read_field(raw: bytes, name: str) -> str:
-    r"""Return the decoded value of the first header field called ``name`` (lower case); empty if there is none.
-
-    >>> read_field(b"Subject: =?utf-8?q?caf=C3=A9?=\n\nHello", "subject")
-    'café'
+    >>> first_fields(b"Subject: =?utf-8?q?caf=C3=A9?=\nsubject: tea\n\nHello")
+    {'subject': 'café'}
     """
-    return next((value for key, value in read_fields(raw) if key.lower() == name), "")
+    return {name.lower(): value for name, value in reversed(_readers.reader.parse(raw, FIELDS).headers)}
 
 
 def digest(raw: bytes) -> bytes:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spamnb.reader.message import Reader, read_fields
+from spamnb.reader.message import Reader, first_fields
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import Vocabulary
 
@@ -83,7 +83,7 @@ class ReadMessage:
 
     @cached_property
     def _first_fields(self) -> dict[str, str]:
-        return {name.lower(): value for name, value in reversed(read_fields(self.raw))}
+        return first_fields(self.raw)
 
     def header(self, name: str) -> str:
         """Return the decoded value of the first header field called ``name`` (lower case); empty if there is none."""

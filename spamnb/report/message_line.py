@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from spamnb.model.classification import Classification
 from spamnb.model.decision import UNSURE
-from spamnb.reader.message import parse, read_fields
+from spamnb.reader.message import first_fields, parse
 from spamnb.shown_text import to_printable
 
 WIDE = 100  # columns of a line that has room for the name of the message
@@ -42,7 +42,7 @@ def read_heading(raw: bytes) -> Heading:
     """
     from email.utils import parsedate_to_datetime  # imported here because most commands do not need it
 
-    fields = {name.lower(): value for name, value in reversed(read_fields(raw))}
+    fields = first_fields(raw)
     sender, subject, date = (to_printable(fields.get(name, "")) for name in ("from", "subject", "date"))
     if not sender and not subject:
         subject = next(filter(None, map(to_printable, parse(raw).texts)), "")

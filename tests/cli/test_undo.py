@@ -13,7 +13,7 @@ from person import MaildirPerson, key
 
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
-from spamnb.reader.message import read_field
+from spamnb.reader.message import first_fields
 from spamnb.store.snapshot import previous_model
 
 
@@ -91,7 +91,7 @@ def test_messages_that_are_gone_are_counted_in_one_line_and_named_if_asked(perso
     result = run("undo", "-v", "-m", person.model)
     first, *names = result.stderr.splitlines()
     assert result.exit_code == 1 and first.endswith("so it was not moved (3 messages)")
-    subjects = [read_field(message("spam", number), "subject") for number in range(500, 503)]
+    subjects = [first_fields(message("spam", number))["subject"] for number in range(500, 503)]
     assert len(names) == 3 and all(any(line.endswith(subject) for line in names) for subject in subjects)
 
 
