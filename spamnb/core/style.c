@@ -297,11 +297,10 @@ static rgb read_background(span value) {
             n_colors++;
         }
         n_numbers += is_number;
-        bool is_known = is_picture ? !has_inner_url(word)
-                        : is_number ? is_same(word, LITERAL("0")) || (!is_digit(word.end[-1]) && !isnan(read_length(word, 1, 1)))
-                                    : is_empty(word) || other != UNKNOWN ||
-                                          is_one_of(word, "none repeat repeat-x repeat-y no-repeat scroll fixed left right top "
-                                                          "bottom center cover contain initial auto");
+        bool is_length = is_number && !is_digit(word.end[-1]) && !isnan(read_length(word, 1, 1));
+        bool is_word = is_empty(word) || is_one_of(word, "0 none repeat repeat-x repeat-y no-repeat scroll fixed left right "
+                                                         "top bottom center cover contain initial auto");
+        bool is_known = is_picture ? !has_inner_url(word) : is_length || is_word || other != UNKNOWN;
         if (!is_known || n_colors > 1 || n_numbers > 2) /* browsers do not read such a value */
             return UNKNOWN;
         n_numbers = slash ? 0 : n_numbers;
@@ -533,6 +532,14 @@ static struct effect read_effect(span text) {
 
 /* ---- Sheets ---- */
 
+/* Reads a block of declarations, and notes the text that it shows. */
+static struct effect read_block(struct sheet *sheet, span text) {
+    struct effect effect = read_effect(text);
+    if (!is_empty(effect.text))
+        *LIST_ADD(sheet->arena, &sheet->texts) = effect.text;
+    return effect;
+}
+
 static uint64_t hash_of_key(enum key_kind kind, span key) { return hash_any_case(SECRET, key) + kind; }
 
 static struct rule **bucket_of(struct sheet *sheet, uint64_t hash) {
@@ -686,10 +693,8 @@ static void insert_rule(struct sheet *sheet, const struct rule *rule) {
 
 /* Adds a rule for each selector of a list. */
 static void add_rule(struct sheet *sheet, span selectors, span body) {
-    struct effect new_effect = read_effect(copy_lower(sheet->arena, body)), *effect;
+    struct effect new_effect = read_block(sheet, copy_lower(sheet->arena, body)), *effect;
     sheet->is_lost = sheet->is_lost || find_byte(body, '{'); /* a rule in a rule */
-    if (!is_empty(new_effect.text))
-        *LIST_ADD(sheet->arena, &sheet->texts) = new_effect.text;
     if (new_effect.color == UNSET && new_effect.background == UNSET && new_effect.size == 0 && new_effect.lines == 0 &&
         !new_effect.flags)
         return;
@@ -705,7 +710,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body) {
         if (matches && (is_empty(rule.part) || rule.kind > OF_TAG))
             insert_rule(sheet, &rule);
         else if (matches) /* a rule for each class or id that has the part */
-            for (const struct name *name = find_part(sheet->names, rule.part); name; name = find_part(name->next, rule.part)) {
+            for (const struct name *name = sheet->names; (name = find_part(name, rule.part)); name = name->next) {
                 rule.kind = rule.part_kind;
                 rule.key = name->text;
                 insert_rule(sheet, &rule);
@@ -861,22 +866,6 @@ static void apply_tag(struct sheet *sheet, struct style *style, const struct sty
     set_colors(style, parent, color, background, true);
 }
 
-/* Returns what the declarations in a style attribute do. */
-static const struct effect *read_style_attribute(struct sheet *sheet, span text) {
-    if (is_empty(text))
-        return &NO_EFFECT;
-    uint64_t hash = hash_any_case(SECRET, text) % COUNT_OF(sheet->known);
-    if (!sheet->known[hash].effect || !is_same(sheet->known[hash].text, text)) {
-        struct effect *effect = arena_allocate(sheet->arena, 1, sizeof *effect);
-        *effect = read_effect(simplify(sheet->arena, copy_lower(sheet->arena, text)));
-        if (!is_empty(effect->text))
-            *LIST_ADD(sheet->arena, &sheet->texts) = effect->text;
-        sheet->known[hash].text = text;
-        sheet->known[hash].effect = effect;
-    }
-    return sheet->known[hash].effect;
-}
-
 /* Returns the bits of the classes and the id of an element that rules need. */
 static uint64_t keys_of(struct sheet *sheet, const struct attributes *attributes) {
     span classes = value_of_attribute(attributes, A_CLASS);
@@ -892,11 +881,12 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     style.flags = 0;
     style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
-    const struct effect *own = read_style_attribute(sheet, value_of_attribute(attributes, A_STYLE));
-    set_colors(&style, parent, own->color, own->background, true);
-    style.size = own->size == 0 ? style.size : number_in(parent->size, own->size);
-    style.lines = own->lines == 0 ? style.lines : number_in(parent->lines, own->lines);
-    style.flags |= own->flags;
+    span declarations = copy_lower(sheet->arena, value_of_attribute(attributes, A_STYLE));
+    const struct effect own = read_block(sheet, simplify(sheet->arena, declarations));
+    set_colors(&style, parent, own.color, own.background, true);
+    style.size = own.size == 0 ? style.size : number_in(parent->size, own.size);
+    style.lines = own.lines == 0 ? style.lines : number_in(parent->lines, own.lines);
+    style.flags |= own.flags;
     for (size_t n_pairs = 0; sheet->n_rules && style.n_pairs > n_pairs;) { /* the colors of a rule may join another's */
         n_pairs = style.n_pairs;
         apply_all_rules(sheet, &style, parent, name, attributes);

@@ -57,7 +57,6 @@ extern const struct style FIRST_STYLE, DOUBTFUL_STYLE;
 void style_begin(void);
 
 struct rule;
-struct effect;
 
 /* The rules of all sheets of a document. */
 struct sheet {
@@ -68,10 +67,6 @@ struct sheet {
     uint64_t keys[MAX_KEYS]; /* hashes of the classes and ids that rules need of ancestors; each has a bit */
     size_t n_keys;
     struct rule *buckets[256]; /* by hash */
-    struct {
-        span text;
-        const struct effect *effect;
-    } known[64]; /* style attributes that were read, by hash, because the cells of a table repeat them */
     span_list sources; /* the texts of style elements */
     struct name *name_buckets[256], *names; /* classes, ids and unknown attributes of the page: by hash, and all */
     size_t n_names;
