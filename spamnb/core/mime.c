@@ -36,6 +36,9 @@ static const struct type_display {
     {".txt", AS_TEXT}, {".text", AS_TEXT}, {".rtf", AS_RTF}, {".ics", AS_TEXT}, {".pdf", AS_PDF}, {".p7m", AS_SMIME},
 };
 
+/* The first words of types. A type with another one is misspelt. */
+static const char KINDS[] = "text multipart application image message audio video font model chemical";
+
 static enum display display_of_type(span type) {
     for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
         span name = span_of_text(TYPES[i].name);
@@ -73,14 +76,13 @@ static span normalize_name(struct arena *arena, span value, size_t max_bytes) {
 
 /* Returns the name of an encoding. Other words may follow the name. */
 static span encoding_name(struct arena *arena, span value) {
-    static const char *const BEGINNINGS[][2] = {
-        {"base64", "base64"}, {"base-64", "base64"}, {"quoted-printable", "quoted-printable"},
-        {"quotedprintable", "quoted-printable"}, {"x-uu", "x-uuencode"}, {"uu", "x-uuencode"},
+    static const char *const NAMES[][2] = {
+        {"base64", "base64"}, {"quotedprintable", "quoted-printable"}, {"uu", "x-uuencode"}, {"xuu", "x-uuencode"},
     };
-    span name = normalize_name(arena, value, MAX_ENCODING);
-    for (size_t i = 0; i < COUNT_OF(BEGINNINGS); i++)
-        if (starts_with(name, span_of_text(BEGINNINGS[i][0])))
-            return span_of_text(BEGINNINGS[i][1]);
+    span name = normalize_name(arena, value, MAX_ENCODING), letters = remove_all(arena, name, LITERAL("-"));
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        if (starts_with(letters, span_of_text(NAMES[i][0])))
+            return span_of_text(NAMES[i][1]);
     return name;
 }
 
@@ -96,12 +98,12 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
     span charset = before_first(strip_any(type_parameters.charset, "\"' "), ' ');
     span filename = is_empty(disposition_parameters.filename) ? type_parameters.name : disposition_parameters.filename;
     bool is_type = find_byte(name, '/') && *name.at != '/' && name.end[-1] != '/';
-    bool is_misspelt = is_type && is_empty(filename) && display_of_type(name) == AS_NOTHING &&
-                       !is_one_of(before_first(name, '/'), "application audio chemical font image model video");
+    bool is_misspelt = is_type && is_empty(filename) && !is_one_of(before_first(name, '/'), KINDS) &&
+                       display_of_type(name) == AS_NOTHING;
     if (!is_type || is_misspelt)
-        name = !is_empty(type_parameters.boundary)  ? LITERAL("multipart/mixed")
-               : find(name, LITERAL("html")) ? LITERAL("text/html")
-                                             : LITERAL("text/plain");
+        name = find(name, LITERAL("html")) ? LITERAL("text/html") : LITERAL("text/plain");
+    if ((!is_type || is_misspelt) && !is_empty(type_parameters.boundary))
+        name = LITERAL("multipart/mixed");
     struct entity entity = {
         .content_type = name,
         .charset = copy_lower(arena, truncate_text(charset, MAX_CHARSET)),
@@ -283,8 +285,10 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
  * after all bounds, because it may be the one that is shown. Of alternatives, the last one that is no plain text is shown,
  * and the others are doubtful. The parts in the margins are doubtful and read after the others, and at most
  * MAX_MARGIN_PARTS of them, because few mail readers show them, and they must not use up the bounds. */
-static void open_parts(struct walk *walk, span_list inner, span_list margins, const char *default_type,
-                       bool is_alternative, bool is_doubtful) {
+static void open_parts(struct walk *walk, const struct entity *entity, span_list inner, span_list margins) {
+    bool is_alternative = is_same(entity->content_type, LITERAL("multipart/alternative"));
+    bool is_digest = is_same(entity->content_type, LITERAL("multipart/digest"));
+    const char *default_type = is_digest ? "message/rfc822" : "text/plain"; /* of parts that have no Content-Type */
     entity_list parts = {0};
     size_t shown = SIZE_MAX; /* the first reading of the alternative that is shown; SIZE_MAX: all are plain text */
     for (size_t i = 0; i < inner.count; i++)
@@ -301,24 +305,21 @@ static void open_parts(struct walk *walk, span_list inner, span_list margins, co
     for (size_t i = parts.count; i--;) {
         struct entity *part = LIST_ADD(&walk->reader->arena, &walk->open);
         *part = parts.items[i];
-        part->is_doubtful |= is_doubtful || i >= n_inner ||
-                            (is_alternative && shown < SIZE_MAX && (i < shown || part->display == AS_TEXT));
+        part->is_doubtful |= entity->is_doubtful || i >= n_inner ||
+                             (is_alternative && shown < SIZE_MAX && (i < shown || part->display == AS_TEXT));
     }
 }
 
 static void read_entity(struct walk *walk, struct entity entity) {
     struct reader *reader = walk->reader;
-    bool is_message = entity.display == AS_MESSAGE, is_alternative = false;
+    bool is_message = entity.display == AS_MESSAGE;
     span_list inner = {0}, margins = {0};
-    const char *default_type = "text/plain"; /* the type of parts that have no Content-Type */
     size_t size = size_of(entity.body);
     if ((entity.display == AS_MULTIPART || is_message) && size > walk->search_left)
         reader->message.truncations |= TRUNCATED_PARTS;
     else if (entity.display == AS_MULTIPART) {
         walk->search_left -= size;
         inner = find_parts(reader, &entity, &margins);
-        is_alternative = is_same(entity.content_type, LITERAL("multipart/alternative"));
-        default_type = is_same(entity.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : default_type;
     } else if (entity.display >= AS_PDF && walk->n_documents++ >= MAX_DOCUMENTS)
         reader->message.truncations |= truncation_of(entity.display);
     else if (is_message || entity.display >= AS_PDF) {
@@ -340,13 +341,13 @@ static void read_entity(struct walk *walk, struct entity entity) {
         *LIST_ADD(&reader->arena, &walk->leaves) = entity;
         walk->read_left -= is_text(entity.display) ? size : 0;
     }
-    open_parts(walk, inner, margins, default_type, is_alternative, entity.is_doubtful);
+    open_parts(walk, &entity, inner, margins);
 }
 
 entity_list read_leaves(struct reader *reader, span message) {
     struct walk walk = {.reader = reader, .search_left = MAX_SEARCHES * size_of(message) + MIN_SEARCHED_BYTES,
                         .read_left = MAX_READINGS * size_of(message) + MAX_TEXT};
-    open_parts(&walk, (span_list){&message, 1, 1}, (span_list){0}, "text/plain", false, false);
+    open_parts(&walk, &(struct entity){0}, (span_list){&message, 1, 1}, (span_list){0});
     while (walk.open.count)
         read_entity(&walk, walk.open.items[--walk.open.count]);
     return walk.leaves;
