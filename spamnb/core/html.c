@@ -70,7 +70,6 @@ struct document {
     size_t n_breaks; /* br, hr and p elements since the last text */
     bool shows_attributes; /* a sheet shows attributes as text */
     bool has_form; /* a form was opened and not closed, so that another one is not opened */
-    bool has_doctype; /* of a version in which a table closes a paragraph */
     bool is_below; /* the text from here on follows MAX_BREAKS breaks */
     struct element stack[MAX_OPEN_ELEMENTS + 1]; /* open elements, the outermost first */
     size_t depth;
@@ -287,7 +286,7 @@ static bool close_for_table_part(struct document *d, unsigned kind) {
         bool is_between_cells = at > 1 && contains_cells(&d->stack[at]); /* browsers end the outer table */
         while (is_between_cells && at > 2 && d->stack[at].tag != TAG_TABLE)
             at--;
-        pop_to(d, is_between_cells ? at : d->has_doctype ? top_of(d)->paragraph : 0);
+        pop_to(d, is_between_cells ? at : top_of(d)->paragraph);
         return true;
     }
     if (!d->counts[TAG_TABLE])
@@ -827,13 +826,6 @@ static const uint8_t *comment_end(span html, const uint8_t *at) {
     return html.end;
 }
 
-/* Returns whether markup is a doctype with which browsers follow the standard. */
-static bool is_doctype(span markup) {
-    span doctype = before_first(markup, '>');
-    return starts_with_any_case(doctype, LITERAL("!doctype")) && !find(doctype, LITERAL("4.0 ")) &&
-           !find(doctype, LITERAL("3.2"));
-}
-
 static void read_tags(struct document *d) {
     span html = d->html;
     const uint8_t *at = html.at, *search = html.at, *less_than; /* at: where the text before the next tag begins */
@@ -862,7 +854,6 @@ static void read_tags(struct document *d) {
             at = end ? end + 3 : html.end;
         } else if (is_end || *begin == '!' || *begin == '?') {
             add_text(d, TEXT, span_between(at, less_than));
-            d->has_doctype = d->has_doctype || (!d->pieces.count && is_doctype(span_between(begin, html.end)));
             at = comment_end(html, less_than + 1); /* "</" without a letter begins a comment, too */
         } else {
             search = begin;

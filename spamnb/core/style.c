@@ -16,7 +16,6 @@ enum {
 
 /* Text beyond these bounds is doubtful. */
 #define TOO_SMALL .1f
-#define INDENT -4.0f /* pixels of a line that may begin left of its box */
 #define MAX_MARGIN 150 /* pixels; text beyond may be outside of a box around it */
 #define MIN_LETTER 5.0f /* pixels */
 #define MIN_LINE 6.4f /* pixels; a height in multiples of the letters' size is one of 16 pixels */
@@ -33,7 +32,6 @@ const struct style DOUBTFUL_STYLE = {
 struct effect {
     rgb color, background; /* or UNSET */
     float size, lines;     /* size: pixels, or less than 0: a multiple of the parent's size; 0: unset */
-    float indent, margin;  /* of text-indent, if it is negative, and of the left side; in pixels */
     uint32_t flags;
     span text; /* a value that shows strings or attributes */
 };
@@ -327,8 +325,8 @@ static bool is_near(struct colors pair) {
 /* ---- Declarations ---- */
 
 /* The kinds of properties with values of their own. */
-enum { P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT, P_INDENT,
-       P_MARGIN, P_SHADOW, P_OVERFLOW };
+enum { P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT,
+       P_SHADOW, P_OVERFLOW };
 
 /* Properties, separated by blanks, and their values that hide nothing: these words, and if there are bounds, all values
  * whose lengths in pixels are within them. flags: what another value may do. */
@@ -345,12 +343,10 @@ static const struct property {
                               "table-caption list-item flex inline-flex inherit initial", .flags = MAY_HIDE},
     /* What is wider than the window begins left of it if it floats right, is written from right to left, or ends there. */
     [P_FLOAT] = {"float", "none left inherit initial", .flags = CLIPS},
-    [P_INDENT] = {"text-indent", "", INDENT, 100, MAY_HIDE},
-    [P_MARGIN] = {"margin margin-left margin-inline margin-inline-start", "", -12, 700, MOVES},
     [P_SHADOW] = {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
     [P_OVERFLOW] = {"overflow overflow-x overflow-y", "visible inherit initial", .flags = CLIPS},
-    {"margin-right margin-top margin-bottom margin-inline-end margin-block margin-block-start margin-block-end", "", -12, 700,
-     MOVES},
+    {"margin margin-left margin-right margin-top margin-bottom margin-inline margin-inline-start margin-inline-end "
+     "margin-block margin-block-start margin-block-end", "", -12, 700, MOVES},
     {"top right bottom left inset", "", -4, 4, MOVES},
     {"direction justify-content", "ltr start flex-start center space-between normal stretch inherit initial", .flags = CLIPS},
     {"height max-height white-space flex flex-basis flex-grow flex-shrink", "auto none 100% normal pre-wrap pre-line "
@@ -365,7 +361,7 @@ static const struct property {
     {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
      .flags = MOVES},
     {"padding padding-top padding-bottom padding-right padding-left", "", 0, 700, MOVES},
-    {"word-spacing vertical-align", "", -4, 100, MAY_HIDE},
+    {"text-indent word-spacing vertical-align", "", -4, 100, MAY_HIDE},
     {"gap border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
      "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
     {"outline outline-width text-decoration text-decoration-thickness -webkit-text-stroke-width", "", 0, 3, MOVES},
@@ -479,17 +475,7 @@ static void add_declaration(struct effect *effect, int number, span value) {
         return;
     case P_DISPLAY:
     case P_FLOAT:
-        effect->flags |= starts_with(value, LITERAL("table-")) ? HAS_MARGIN : IS("table") || IS("none") ? 0 : IS_BOX;
-        break;
-    case P_INDENT:
-        if (range.least < property->least && range.least > -INFINITY) {
-            effect->indent = smaller(effect->indent, (float)range.least);
-            return;
-        }
-        break;
-    case P_MARGIN:
-        range.least = range.least < INFINITY ? range.least : 0; /* a word such as auto */
-        effect->margin = effect->margin == 0 ? (float)range.least : smaller(effect->margin, (float)range.least);
+        effect->flags |= starts_with(value, LITERAL("table")) || IS("none") ? 0 : IS_BOX;
         break;
     case P_SHADOW: /* it may cover the background beneath letters */
         effect->flags |= find(value, LITERAL("inset")) && range.most - range.least > 3 ? MAY_HIDE : 0;
@@ -523,10 +509,7 @@ static struct effect read_effect(span text) {
         int number = number_of(&property_table, name);
         if (!is_empty(value))
             add_declaration(&effect, number, value);
-        effect.flags |= is_important && number == P_MARGIN ? HAS_MARGIN : 0;
     }
-    if (effect.indent < INDENT)
-        effect.flags |= effect.indent + effect.margin < INDENT ? MAY_HIDE : HANGS;
     return effect;
 }
 
@@ -812,7 +795,7 @@ static void apply_rules(struct sheet *sheet, struct style *style, const struct s
         set_colors(style, parent, effect->color, effect->background, false);
         style->size = effect->size == 0 ? style->size : smaller(style->size, number_in(parent->size, effect->size));
         style->lines = effect->lines <= 0 ? style->lines : smaller(style->lines, effect->lines);
-        style->flags |= effect->flags | (effect->flags & HANGS ? MAY_HIDE : 0); /* another margin may be the stronger one */
+        style->flags |= effect->flags;
     }
 }
 
@@ -895,10 +878,8 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     bool is_table_part = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && !(style.flags & (CLIPS | IS_BOX));
     if (is_table_part && !((style.flags | inherited) & FIXED)) /* it grows with its text */
         style.flags &= ~(uint32_t)OVERFLOWS;
-    if (style.flags & HANGS ? style.flags & HAS_MARGIN || TAGS[tag].kind > TABLE : inherited & HANGS && style.flags & IS_BOX)
-        style.flags |= MAY_HIDE; /* there is no margin, or lines hang in lines that hang */
-    style.flags = (style.flags & ~(uint32_t)(IS_BOX | HAS_MARGIN)) | inherited;
-    bool is_clipped = style.flags & CLIPS && style.flags & (OVERFLOWS | HANGS);
+    style.flags = (style.flags & ~(uint32_t)IS_BOX) | inherited;
+    bool is_clipped = style.flags & CLIPS && style.flags & OVERFLOWS;
     sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
     bool is_readable = style.size >= MIN_LETTER && style.lines >= MIN_LINE;
     style.is_doubtful = style.flags & (MAY_HIDE | MOVES) || is_clipped || !is_readable;

@@ -29,12 +29,9 @@ enum { MAX_PAIRS = 6, MAX_KEYS = 64, MAX_NAMES = 4096 };
 
 /* The flags of a style and of a block of declarations. CLIPS: nothing is shown outside of the box, or left of the window.
  * OVERFLOWS: text may be outside of the box. Text in both is doubtful, whichever is around the other. FIXED: cells do not
- * grow with their text. HANGS: lines begin left of the box, but in its margin. REVERSES: the last letter is shown
- * first. The style of text has no other flags: IS_BOX: the element is no part of a table, or has lines of its own.
- * HAS_MARGIN: its margin may be another. */
-enum {
-    MAY_HIDE = 1, CLIPS = 2, OVERFLOWS = 4, MOVES = 8, FIXED = 16, HANGS = 32, REVERSES = 64, IS_BOX = 128, HAS_MARGIN = 256,
-};
+ * grow with their text. REVERSES: the last letter is shown first. IS_BOX: the element is no part of a table; the style of
+ * text has no such flag. */
+enum { MAY_HIDE = 1, CLIPS = 2, OVERFLOWS = 4, MOVES = 8, FIXED = 16, REVERSES = 32, IS_BOX = 64 };
 
 struct colors {
     rgb letters, background;

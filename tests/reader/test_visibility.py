@@ -217,10 +217,6 @@ PLAIN = [
         "img.x + div", "#x ~ div", "[data-x] p", "[data-x=z] p", ".x:first-child p", "div[class='x'] p",
         "[id=x] ~ div", "[class*=x]", "[class^='x'] p", "[class$=x]", "[class|=x]", "div[id*=x]", ".x/**/.y")),
     "<style>[class*=x]{display:none}</style><b class=xy></b><p class=a>secret",
-    # lines that begin in the margin, as in Word's lists
-    *(f"<p style='margin-left:{margin};text-indent:{indent}'>secret" for margin, indent in (
-        ("36.0pt", "-18.0pt"), (".5in", "-.25in"), ("48px", "-48px"))),
-    "<style>p.a{margin:0in;margin-bottom:.0001pt}</style><p class=a style='text-indent:-18pt;margin-left:36pt'>secret",
     *(f"<p style='color-scheme:{scheme}'>secret" for scheme in ("light dark", "dark light", "only light", "normal")),
     "<blockquote style='margin:0px 0px 0px 0.8ex;padding-left:1ex'>secret</blockquote>",
     "<div style='overflow:hidden'><table style='table-layout:fixed;width:100%'><td>"
@@ -324,11 +320,13 @@ FAR = [
         "background:black!importan", "background:5 black", "background:white black", "background:0 0 0 black",
         "background:transparent black", "color:rgb(0,0 0)", "color:rgb(0 0,0)")),
     "<div style='line-height:0;overflow:hidden'><p style='line-height:inherit;margin:0'>secret</div>",
-    # inner shadows, and lines that hang
+    # inner shadows, and lines that begin left of their box
     "<div style='background:#000;color:#fff;box-shadow:inset 0 12px #fff,inset 0 -12px #fff'>secret</div>",
     "<p style='text-indent:-80px'>secret",
     *(f"<p style='margin-left:80px;text-indent:-80px;{style}'>secret" for style in (
-        "margin-left:0", "margin-inline-start:0", "display:table-cell", "margin:auto")),
+        "margin-left:0", "margin-inline-start:0", "display:table-cell", "margin:1px auto")),
+    "<a style='margin-left:80px;text-indent:-80px'><p>secret</p></a>",
+    "<p style='font-size:6px;margin-left:5em;text-indent:-80px'>secret",
     "<p style='margin-left:80px;text-indent:-80px'><span style='display:inline-block'>secret</span>",
     "<style>p{margin-left:0!important}</style><p style='margin-left:80px;text-indent:-80px'>secret",
     "<table><td style='margin-left:80px;text-indent:-80px'>secret</table>",
@@ -337,7 +335,7 @@ FAR = [
     "<form style='display:none'><table><tr><td></form>secret",
     "<div style='font-size:0'><form><form style='font-size:14px'>secret",
     "<div style='font-size:0'><form style='font-size:14px'><b></form></b>secret",
-    "<spacer style='display:none'>secret", "<frameset><p>secret", "<html><p>x<audio><table></table>secret",
+    "<spacer style='display:none'>secret", "<frameset><p>secret",
     "<p style='scale:0'>secret", "<p style='outline:400px solid #fff;outline-offset:-400px'>secret",
 ]  # fmt: skip
 
