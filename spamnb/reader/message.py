@@ -203,7 +203,7 @@ def arrival(raw: bytes) -> int | None:
     return parse_date(dates[0].decode())
 
 
-_TIME = re.compile(r"(?i)(\d\d?) ?([:.]) ?(\d\d?)(?: ?\2 ?(\d\d?))?(?:[.,]\d+)?(?: ?([ap])\.?m\b)?")
+_TIME = re.compile(r"(?i)\b(\d\d?)(?: ?: ?|\.)(\d\d?)(?:(?: ?: ?|\.)(\d\d?))?(?:[.,]\d+)?(?: ?([ap])\.?m\b)?")
 _MONTH = re.compile(r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 _OFFSET = re.compile(r"([-+]) ?(\d\d?)(?::?(\d\d))?(?!\d)")  # from UTC: +0100, +01:00, +1
 
@@ -214,11 +214,11 @@ def _normalize_date(date: str) -> str:
     >>> _normalize_date("Jul, 5 0102 3:57: 49 p.m. GMT-0100"), _normalize_date("Fri Jul 5 15.57 EST 2002")
     ('5 Jul 2002 15:57:49 -0100', '5 Jul 2002 15:57:00 EST')
     """
-    time, month = _TIME.search(date), _MONTH.search(date)
-    if time is None or month is None:
-        raise ValueError(f"no time and month in {date!r}")
+    if (time := _TIME.search(date)) is None:
+        raise ValueError(f"no time in {date!r}")
     before, after = date[: time.start()], date[time.end() :]
-    if offset := _OFFSET.search(after):
+    month = [*_MONTH.findall(before)[-1:], *_MONTH.findall(after)][0]  # "mar" before another month is a day of the week
+    if offset := next(reversed([*_OFFSET.finditer(after)]), None):
         zone = f"{offset[1]}{offset[2]:0>2}{offset[3] or '00'}"
         after = after.replace(offset[0], " ", 1)
     else:
@@ -227,10 +227,10 @@ def _normalize_date(date: str) -> str:
     year %= 19000  # 19102 is 2002 in programs of before 2000
     if year < 1000:
         year += 2000 if year < 50 else 1900
-    hour, _, minute, second, half = time.groups()
+    hour, minute, second, half = time.groups()
     if half:
         hour = int(hour) % 12 + (12 if half in "pP" else 0)
-    return f"{day} {month[0]} {year} {hour}:{minute}:{second or '00'} {zone}"
+    return f"{day} {month} {year} {hour}:{minute}:{second or '00'} {zone}"
 
 
 def parse_date(date: str) -> int | None:
