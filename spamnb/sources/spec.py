@@ -117,7 +117,7 @@ def source_notes(specs: Iterable[str], recursive: bool = False) -> Iterator[str]
 
             yield from unseen_note(str(source.label), parse_url(source.path), recursive)
         else:
-            notes = [*note_unseen(source.label, source.path)]
+            notes = [*note_unseen(source.label, source.path, recursive)]
             if os.path.isfile(source.path) and not is_table(source.path):
                 notes += note_separators(source.path)
             if recursive or not is_maildir(source.path):

@@ -8,7 +8,7 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from commands import SPAMNB, run
 from mail import export_lines, mail, message, write_folders
 
 from spamnb.mailbox import maildir
-from spamnb.reader.rows import Rows
+from spamnb.model.delta import Addend
 from spamnb.store.store import Store
 
 
@@ -90,10 +90,10 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     rest = f"{doing} 500 messages is done; run the command again for the rest"
     calls: Iterator[int] = iter(())
 
-    def pressing_at_0(store: Store, label: str, tokens: Rows, sign: int = 1) -> None:
-        if next(calls) == 0:
+    def pressing_at_0(store: Store, addends: Sequence[Addend], sign: int = 1) -> None:
+        if 0 in itertools.islice(calls, len(addends)):
             os.kill(os.getpid(), signal.SIGINT)
-        change(store, label, tokens, sign)
+        change(store, addends, sign)
 
     monkeypatch.setattr(Store, "add", pressing_at_0)
     for pressed_at, done, told in ((50, 0, "nothing has changed"), (550, 500, rest), (1000, 600, "")):
