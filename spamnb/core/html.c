@@ -768,7 +768,7 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
         add_frame(d, attributes->values[A_SRCDOC]);
     unsigned kind = TAGS[tag].text;
     if (is_foreign(d)) { /* tags in title are read, too */
-        if (tag == TAG_STYLE)
+        if (tag == TAG_STYLE && !d->sheet.is_lost) /* each may have the rest of the page as its sheet */
             read_sheet(d, attributes, span_between(at, find_end_tag(d, TAGS[tag].name, at)));
         kind = NORMAL;
     }

@@ -6,8 +6,9 @@
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document; ordinary mail: 188,223 */
     MAX_RULES = 3000, /* of a document; ordinary mail: 291. A list of 240,000 selectors would take 28 MB */
-    MAX_STEPS = 1000000, /* in a document: one for each rule that is compared with an element; ordinary mail: 20,093.
-                          * Without this bound a page of 60 kB would take 11 seconds */
+    MAX_STEPS = 1000000, /* in a document: one for each rule that is compared with an element, and for each byte of the
+                          * names that are searched for x of [class*=x]; ordinary mail: 20,093. Without this bound a page
+                          * of 60 kB would take 11 seconds */
     MAX_PART = 64, /* bytes of x in the selector [class*=x] */
     MAX_NESTED = 8,  /* levels of blocks in blocks, such as "@media {...}", because of recursion; ordinary mail: 3 */
     MAX_OPEN = 1024, /* levels of brackets in brackets, each a byte of the stack; ordinary mail: 2 */
@@ -279,6 +280,7 @@ static rgb read_color(span value) {
 static rgb read_background(span value) {
     rgb color = CLEAR;
     int n_colors = 0, n_numbers = 0; /* numbers: of the place, or of the size, which follows a slash */
+    bool has_slash = false;
     if (starts_with(value, LITERAL("rgb")))
         return read_color(value);
     if (find(value, LITERAL("currentcolor")))
@@ -286,6 +288,9 @@ static rgb read_background(span value) {
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         bool is_picture = starts_with(word, LITERAL("url("));
         const uint8_t *slash = is_picture ? NULL : find_byte(word, '/');
+        if (slash && has_slash) /* browsers do not read such a value */
+            return UNKNOWN;
+        has_slash = has_slash || slash;
         value.at = slash ? slash + 1 : value.at;
         word = strip_any(span_between(word.at, slash ? slash : word.end), ",");
         rgb other = is_empty(word) || is_same(word, LITERAL("none")) ? UNKNOWN : read_color(word);
@@ -557,6 +562,7 @@ void sheet_note_name(struct sheet *sheet, span text) {
     **at = (struct name){.next = sheet->names, .text = text, .hash = hash};
     sheet->names = *at;
     sheet->n_names++;
+    sheet->n_name_bytes += size_of(text);
 }
 
 /* After MAX_NAMES names, the page may have any name. */
@@ -614,13 +620,13 @@ static bool read_attribute_selector(struct sheet *sheet, span text, struct rule 
     span value = strip_any(skip_bytes(text, 1), " \""), word = value;
     word = read_name(&word);
     if (!starts_with(text, LITERAL("=")) || is_empty(word) || word.end < value.end || size_of(word) > MAX_PART ||
-        sheet->n_names == MAX_NAMES || sheet->steps_left <= sheet->n_names)
+        sheet->n_names == MAX_NAMES || sheet->steps_left <= sheet->n_name_bytes)
         return true;
     if (is_whole) {
         add_condition(rule, is_class ? OF_CLASS : OF_ID, word);
         return has_name(sheet, word);
     }
-    sheet->steps_left -= sheet->n_names;
+    sheet->steps_left -= sheet->n_name_bytes;
     rule->part = copy_lower(sheet->arena, word);
     rule->part_kind = is_class ? OF_CLASS : OF_ID;
     return find_part(sheet->names, rule->part);

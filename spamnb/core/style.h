@@ -66,7 +66,7 @@ struct sheet {
     struct rule *buckets[256]; /* by hash */
     span_list sources; /* the texts of style elements */
     struct name *name_buckets[256], *names; /* classes, ids and unknown attributes of the page: by hash, and all */
-    size_t n_names;
+    size_t n_names, n_name_bytes;
     span_list texts; /* values that show strings or attributes, in lower case */
     size_t n_rules, n_bytes, steps_left; /* n_bytes: of sheets; steps_left: until MAX_STEPS */
 };

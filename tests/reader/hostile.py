@@ -27,6 +27,8 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     "style attributes": (HTML + b"<p ", b"style=color:red "),
     "classes and rules": (HTML + CLASSES, b"<p class='" + b" ".join(b"c%d" % i for i in range(32)) + b"'>"),
     "many rules": (HTML + b"<style>", b"".join(b".c%d{display:none}" % i for i in range(1000))),
+    "parts of a long id": (HTML + b"<p id=" + b"a" * 150_000 + b"><style>", b"[id*=" + b"a" * 20 + b"b]{color:red}"),
+    "slashes": (HTML, b"<p style=background:" + b"0/" * 50_000 + b">"),
     "rules in rules": (HTML + b"<style>", b"a{"),
     "selectors in selectors": (HTML + b"<style>", b"p:not("),
     "selectors": (HTML + b"<style>", b"b,"),
