@@ -182,20 +182,21 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
     """Return the report of ``words`` for an open model."""
     from spamnb.model.class_counts import DOCUMENTS
     from spamnb.model.top_words import top_words, words_of_text
-    from spamnb.store.snapshot import read_sums
+    from spamnb.store.merging import read_block
 
-    sums, own = read_sums(store), store.own
-    tokens, classes = sums.block.tokens, own.totals.classes
+    with store.reading():
+        (tokens, cells, _), model = read_block(store), store.model
+    classes = model.totals.classes
     if not classes:
         raise SpamnbError(f"{store.path}: has learned nothing yet; 'spamnb learn' adds messages")
-    counts = sums.block.cells.matrix(DOCUMENTS, len(tokens), len(own.class_ids))[own.nonempty_classes]
+    counts = cells.matrix(DOCUMENTS, len(tokens), len(model.class_ids))[model.nonempty_classes]
     if not everything:
         columns = words_of_text(tokens)
         counts, tokens = counts[:, columns], tokens.take(columns)
         if not len(tokens):
             template = "{path}: no token is a word of text; {option.everything} shows all kinds of evidence"
             tell(Wording(template, path=store.path))
-    return WordsReport(*top_words(classes, own.totals.documents, counts, tokens, top))
+    return WordsReport(*top_words(classes, model.totals.documents, counts, tokens, top))
 
 
 @dataclass(frozen=True, repr=False)
@@ -207,7 +208,7 @@ class WordReport(Report):
     word : str
         The word.
     documents : dict
-        Number of messages of each class in the model.
+        Number of messages of each class in the model. A lesson of a model that adds to another counts several times.
     tokens : dict of dict
         Number of messages of each class that have a token, for each token with the word. The most common token is
         first.
@@ -251,9 +252,12 @@ def word(model: FilePath, word: str) -> WordReport:
 
 def word_of(store: Store, word: str) -> WordReport:
     """Return the report of ``word`` for an open model."""
+    from spamnb.store.buckets import read_texts
+
+    encoded = word.lower().encode("utf-8", "replace")
     with store.reading():
-        encoded = word.lower().encode("utf-8", "replace")
-        tokens = store.block().tokens.ending_in(encoded)
+        files = [store] if store.shared is None else [store, store.shared]
+        tokens = sorted({token for file in files for token in read_texts(file)[0].ending_in(encoded)})
         counts, totals = store.look_up(tokens).total.document_counts.T.tolist(), store.model.totals
     counts_by_token = {token: dict(zip(totals.classes, row)) for token, row in zip(tokens, counts) if any(row)}
     order = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))

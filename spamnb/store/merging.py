@@ -10,13 +10,14 @@ from operator import attrgetter
 import numpy as np
 
 from spamnb.errors import SpamnbError
-from spamnb.model.class_counts import Cells
+from spamnb.model.class_counts import WEIGHT, Cells
 from spamnb.model.delta import MessageRecord
 from spamnb.model.model import SHARED, SIZE, Model
 from spamnb.reader.tokens import merge_vocabularies
 from spamnb.settings import ORIGIN, Settings
 from spamnb.store.buckets import VECTOR, Block
-from spamnb.store.snapshot import Snapshot
+from spamnb.store.snapshot import Snapshot, read_sums
+from spamnb.store.store import Store
 
 # Keys of table meta that must be equal: the settings, or the shared model of users' files.
 _DEFAULTS = {SHARED: None, **Settings().as_meta()}
@@ -56,6 +57,19 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
 def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Snapshot:
     """Return the sum of models, with these records of messages."""
     total = reduce(Model.add, (snapshot.model for snapshot in models))
+    block = _sum_blocks(models, total)
+    meta = {key: value for key, value in total.meta.items() if key not in ORIGIN} | {SIZE: len(block.tokens)}
+    lessons = {each.digest: each for snapshot in models for each in snapshot.lessons if each.digest in messages}
+    return Snapshot(
+        replace(total, meta=meta),
+        block,
+        sorted(messages.items()),
+        sorted(lessons.values(), key=attrgetter("taught_at")),
+    )
+
+
+def _sum_blocks(models: Sequence[Snapshot], total: Model) -> Block:
+    """Return the tokens of all models, with the sums of their figures in the classes of ``total``."""
     tokens, indices = merge_vocabularies([snapshot.block.tokens for snapshot in models])
     numbers = [np.array([total.class_ids[name] for name in each.model.class_ids], np.intp) for each in models]
     cells = Cells.sum(
@@ -63,11 +77,14 @@ def _sum(models: list[Snapshot], messages: Mapping[bytes, MessageRecord]) -> Sna
         np.concatenate([number[snapshot.block.cells.label] for snapshot, number in zip(models, numbers)]),
         np.concatenate([snapshot.block.cells.figures for snapshot in models], axis=1),
     )
-    meta = {key: value for key, value in total.meta.items() if key not in ORIGIN} | {SIZE: len(tokens)}
-    lessons = {each.digest: each for snapshot in models for each in snapshot.lessons if each.digest in messages}
-    return Snapshot(
-        replace(total, meta=meta),
-        Block(tokens, cells, np.zeros((len(tokens), 0), VECTOR)),
-        sorted(messages.items()),
-        sorted(lessons.values(), key=attrgetter("taught_at")),
-    )
+    return Block(tokens, cells, np.zeros((len(tokens), 0), VECTOR))
+
+
+def read_block(store: Store) -> Block:
+    """Return all tokens of a model, and of its shared model if there is one, with the figures of ``Store.sums``."""
+    with store.reading():
+        own = read_sums(store)
+        if store.shared is None:
+            return own.block
+        own.block.cells.figures[:WEIGHT] *= store.model.lesson_weight
+        return _sum_blocks([own, read_sums(store.shared)], store.model)

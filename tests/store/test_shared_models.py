@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mail import count_messages, mail, message, train_file
 
 from spamnb.api.relearning import retrain_on_lessons
+from spamnb.api.words import word_of, words_of
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.model import model
@@ -186,3 +187,23 @@ def test_new_classes_come_in_the_order_of_their_names(shared: dict[str, Path]) -
         for i, name in enumerate("hgfedcba"):
             user.learn(name, message("ham", 900 + i))
         assert [*user.model.class_ids][-8:] == list("abcdefgh")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_are_those_of_both_files(shared: dict[str, Path], kind: str) -> None:
+    with user_of(shared[kind]) as user, Store.open(shared[kind]) as common:
+        of_shared = words_of(common, 10_000, True, print)
+        assert words_of(user.store, 10_000, True, print) == of_shared
+        words = [word.token for word in of_shared.likeliest["ham"] if ":" not in word.token][:50]
+        before = [word_of(common, word) for word in words]
+        assert [word_of(user.store, word) for word in words] == before and all(each.tokens for each in before)
+        user.learn("ham", b"Subject: minutes\n\ngrandma")
+        n_ham = 15 + WEIGHT
+        grandma = word_of(user.store, "grandma")
+        assert grandma.tokens == {"grandma": {"ham": WEIGHT, "spam": 0}}
+        assert grandma.documents == {"ham": n_ham, "spam": 15}
+        likeliest = {word.token: word.value for word in words_of(user.store, 10_000, True, print).likeliest["ham"]}
+        counts = {word: word_of(user.store, word).tokens[word]["ham"] for word in ["grandma", *words]}
+        assert {word: likeliest[word] for word in counts} == {
+            word: pytest.approx((n + 1) / (n_ham + 2)) for word, n in counts.items()
+        }
