@@ -27,7 +27,7 @@ def info_command(model: Path, output_format: str) -> None:
     Example:
       spamnb info --format json
     """
-    from spamnb.settings import SETTINGS, Settings
+    from spamnb.settings import ORIGIN, SETTINGS, Settings
     from spamnb.settings import origin as origin_of
     from spamnb.shown_text import escape_json, pluralize
     from spamnb.store.lessons import count_lessons, count_unkept_lessons, is_public, measure_lessons
@@ -39,11 +39,11 @@ def info_command(model: Path, output_format: str) -> None:
         totals, others = store.own.totals, shared.own.totals if shared else None
         weight = (shared or store).own.weigh_lessons(store.own)
         storage, n_unkept, is_file_public = measure_lessons(store), count_unkept_lessons(store), is_public(store)
-        origin, n_learned, size = origin_of(meta), count_lessons(store), store.size()
+        origin, n_learned, size = origin_of(store.own.meta), count_lessons(store), store.size()
         has_starter = store.starter is not None
     n_messages = dict(zip(totals.classes, totals.documents.tolist()))
     n_shared = dict(zip(others.classes, others.documents.tolist())) if others else {}
-    settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
+    settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *ORIGIN)}
     if output_format == "json":
         lessons = {"learned": sum(n_learned.values()), "learned_by_class": n_learned}
         lessons |= {"kept": storage.messages, "not_kept": n_unkept}

@@ -129,7 +129,7 @@ def preload_informative_words(path: Path) -> None:
 def statistics_values(ledger: Ledger, model: Classifier, user: str) -> dict[str, Any]:
     """Return the values of the page of statistics: the verdicts of a user, or of all users, and the model."""
     with model.store.reading():
-        totals, meta = model.model.totals, origin(model.model.meta)
+        totals, meta = model.model.totals, model.store.own.meta
     return {
         "days": ledger.statistics(30, user),
         "user": user,

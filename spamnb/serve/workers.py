@@ -69,7 +69,7 @@ class Workers:
         models = self._idle_models.get()
         try:
             model = models.for_classifying("")
-            totals, meta, path = model.model.totals, model.model.meta, model.store.file
+            totals, meta, path = model.model.totals, model.store.own.meta, model.store.file
         finally:
             self._idle_models.put(models)
         n_spam = sum(int(n) for name, n in zip(totals.classes, totals.documents) if name == model.settings.spam)

@@ -262,6 +262,15 @@ def test_info_says_when_and_from_what_a_model_was_trained(model: Path) -> None:
         assert run("info", "-m", model).exit_code == 0
 
 
+def test_info_of_a_users_model_does_not_tell_the_origin_of_the_shared_model_as_its_own(
+    model: Path, tmp_path: Path
+) -> None:
+    output_of("learn", "ham", "--shared", model, "-m", tmp_path / "user", stdin=message("ham", 900))
+    assert " adds to: " in (text := output_of("info", "-m", tmp_path / "user")) and "trained:" not in text
+    facts = json.loads(output_of("info", "--format", "json", "-m", tmp_path / "user"))
+    assert facts["origin"] == {} and not {"trained_at", "trained_from", "command"} & {*facts["settings"]}
+
+
 def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) -> None:
     """U+009B begins one, too, and JSON leaves it as it is."""
     other, escape = tmp_path / "other", '"\\u001b]0;x\\u0007\\u009b2J"'

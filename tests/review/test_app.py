@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from commands import output_of
 from mail import learned_class, message, write_ledger
 from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
@@ -241,6 +242,17 @@ def test_a_word_is_looked_up_in_the_model(review, model):
         tree = LexborHTMLParser(text)
         assert len(tree.css("script")) == 1 and not tree.css("[onload]") and "\u202e" not in text
         assert "No message of the model has this word" in text
+
+
+def test_the_pages_of_a_users_model_have_the_words_of_both_models_and_its_own_training(review, tmp_path, model):
+    with Classifier.open(model, writable=True) as classifier:
+        classifier.store.put_meta({"trained_at": "2026-11-22T05:48:07+01:00"})
+    output_of("learn", "ham", "--shared", model, "-m", tmp_path / "user", stdin=message("ham", 900))
+    write_ledger(tmp_path, model, message("spam", 900))
+    for path, trained_on in ((model, "2026-11-22"), (tmp_path / "user", "never")):
+        client = browser(replace(review, models=Models(path, None, writable=False)))
+        assert LexborHTMLParser(client.get("/words").text).css("table.top tbody tr")
+        assert f"<b>{trained_on}</b> trained" in client.get("/statistics").text
 
 
 def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model):

@@ -12,6 +12,7 @@ import threading
 import urllib.request
 
 import pytest
+from commands import output_of
 from mail import message as mail
 from prometheus_client.parser import text_string_to_metric_families
 from served import Server, receive
@@ -143,6 +144,15 @@ def test_metrics_are_totals(serve, model):
     assert counts["spamnb_model_changed_timestamp_seconds"] == max(path.stat().st_mtime for path in files)
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(metrics_url(server) + "/", timeout=120)
+
+
+def test_the_metric_of_the_training_is_of_the_file_itself(serve, model, tmp_path):
+    with Classifier.open(model, writable=True) as classifier:
+        classifier.store.put_meta({"trained_at": "2026-11-22T05:48:07+00:00"})
+    output_of("learn", "ham", "--shared", model, "-m", tmp_path / "user", stdin=HAM)
+    for path, times in ((model, [1_795_326_487]), (tmp_path / "user", [])):
+        metrics = metrics_of(serve(path, "--metrics-port", "0"))
+        assert [value for name, value in metrics.items() if "_trained_" in name] == times
 
 
 @pytest.mark.parametrize("log", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | :", "0<&- 1>&- 2>&-"])
