@@ -349,7 +349,7 @@ class Classifier:
         probabilities, verdicts, doubts = decide(self.settings, model, scores, is_whole)
         plain = scores if column is None or not wanted else drop_accusations(rows, scores, column)
         plain_verdicts = verdicts if plain is scores else decide(self.settings, model, plain, is_whole).verdicts
-        before = self.learner.uncalibrated(model, sums.total, rows) if uncalibrated else np.zeros((len(rows), 0))
+        before = self.learner.uncalibrated(model, sums, rows) if uncalibrated else np.zeros((len(rows), 0))
         labels = np.full(len(rows), column) if column is not None else probabilities.argmax(axis=1)
         log_odds, beside_starter = _log_odds(probabilities, labels).tolist(), self.store.count_beside_starter()
         results = []

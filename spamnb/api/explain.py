@@ -305,7 +305,7 @@ def explain_message(raw: bytes, classifier: Classifier, top: int, people: People
             top,
             classifier.settings,
             classifier.model.totals,
-            classifier.store.look_up([evidence.token for evidence in classification.evidence[:top]]).total,
+            classifier.store.look_up([evidence.token for evidence in classification.evidence[:top]]),
         )
 
 

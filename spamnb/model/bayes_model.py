@@ -16,7 +16,7 @@ import numpy as np
 from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, ClassTotals
 from spamnb.model.correction import UNIT
-from spamnb.model.delta import Examples, LookUp, Sums
+from spamnb.model.delta import Examples, Sums
 from spamnb.model.learner import Fit, Learner
 from spamnb.model.model import Model
 from spamnb.model.naive_bayes import all_absent_log_probability
@@ -38,11 +38,11 @@ class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
     def score(
-        self, model: Model, sums: LookUp, rows: Rows, scale: float | None = None, *, with_weights: bool = True
+        self, model: Model, sums: Sums, rows: Rows, scale: float | None = None, *, with_weights: bool = True
     ) -> Scores:
         """Score n messages. With ``scale``, a factor of naive Bayes' scores, also add the correction of the model."""
-        scorer = reference = self._scorer(self.settings.pooling, sums.total, rows, scale)
-        if sums.reference is not sums.total:
+        scorer, reference = self._scorer(self.settings.pooling, sums, rows, scale), None
+        if sums.reference is not None:
             reference = self._scorer(self.settings.pooling, sums.reference, rows, scale)
         return self._count_votes(scorer.score(*rows.cells, with_weights=with_weights, reference=reference))
 

@@ -35,7 +35,7 @@ from spamnb.model.correction import (
     Problem,
     add_first_class,
 )
-from spamnb.model.delta import Addend, Delta, Example, Examples, LookUp, Sums
+from spamnb.model.delta import Addend, Delta, Example, Examples, Sums
 from spamnb.model.learner import CorrectionFit, Fit, Learner, NewMessage
 from spamnb.model.model import Model
 from spamnb.model.trust import DOUBTFUL
@@ -131,8 +131,8 @@ class Corrected(Learner):
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 
-    def score(self, model: Model, sums: LookUp, rows: Rows, *, with_weights: bool = True) -> Scores:
-        scale = offset_scale(len(sums.total.classes))
+    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
+        scale = offset_scale(len(sums.classes))
         return self.naive_bayes.score(model, sums, rows, scale, with_weights=with_weights)
 
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:

@@ -127,6 +127,7 @@ class Sums(NamedTuple):
     vectors: np.ndarray = np.zeros((0, 0))  # (k, d); (0, 0) in models without vectors
     # By class {n: number of the model's tokens that exactly n messages have}; () except in Bernoulli models.
     frequencies: Sequence[Mapping[int, int]] = ()
+    reference: Sums | None = None  # the sums of the shared model alone, by which typicality is computed
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -147,13 +148,6 @@ class Sums(NamedTuple):
     def weights(self) -> np.ndarray:
         """The weights of the correction in units (model/correction.py), (C, k); 0 in other models."""
         return self.figures[2]
-
-
-class LookUp(NamedTuple):
-    """The sums by which messages are scored."""
-
-    total: Sums  # of the model, so also of its shared model: of the scores
-    reference: Sums  # of the shared model if there is one, else the same as ``total``: of the typicality
 
 
 class Addend(NamedTuple):

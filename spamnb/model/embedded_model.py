@@ -16,7 +16,7 @@ from spamnb.core.score import Scores
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model import gaussian
 from spamnb.model.class_counts import find_sorted
-from spamnb.model.delta import Addend, LookUp, MessageRecord, Sums
+from spamnb.model.delta import Addend, MessageRecord, Sums
 from spamnb.model.embeddings import embed, fit_embedding
 from spamnb.model.gaussian import Gaussians, QuadraticForm
 from spamnb.model.learner import Fit, Learner
@@ -68,9 +68,9 @@ class EmbeddedModel(Learner):
 
     # -- with the sums of a model ----------------------------------------------------------------------------
 
-    def score(self, model: Model, sums: LookUp, rows: Rows, *, with_weights: bool = True) -> Scores:
+    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
         form, order = self._read_form(model)
-        vectors = sums.total.vectors
+        vectors = sums.vectors
         width, cells = form.linear.shape[1], _find_cells(rows, vectors)
         if any(map(len, cells)) and vectors.shape[1] != width:
             raise Damaged(f"a vector in table tokens that does not have {width} numbers")

@@ -14,7 +14,7 @@ import numpy as np
 from spamnb.core.score import Scores
 from spamnb.model.calibration import bins_by_class, histogram
 from spamnb.model.decision import bin_typicality, sum_typicality
-from spamnb.model.delta import Addend, Delta, Example, Examples, LookUp, MessageRecord, Sums
+from spamnb.model.delta import Addend, Delta, Example, Examples, MessageRecord, Sums
 from spamnb.model.model import Model
 from spamnb.model.softmax import softmax
 from spamnb.model.trust import DOUBTFUL
@@ -186,7 +186,7 @@ class Learner:
         """
         return None
 
-    def score(self, model: Model, sums: LookUp, rows: Rows, *, with_weights: bool = True) -> Scores:
+    def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
         """Score packed rows of n messages by a model that has a class.
 
         ``sums`` are those of ``rows.tokens``, as ``Store.look_up`` returns them.
@@ -196,7 +196,7 @@ class Learner:
 
     def uncalibrated(self, model: Model, sums: Sums, rows: Rows) -> np.ndarray:
         """Return the probabilities (n, C) before calibration of the messages that ``score`` scores."""
-        return softmax(self.score(model, LookUp(sums, sums), rows).scores)
+        return softmax(self.score(model, sums, rows).scores)
 
     def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage]) -> Delta:
         """Return what messages add to the model, which has none of them. ``sums`` has their tokens."""

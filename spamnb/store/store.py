@@ -31,7 +31,7 @@ from spamnb.class_names import check_class_name
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted, sort_distinct
-from spamnb.model.delta import MAX_UNITS, Addend, Examples, LookUp, MessageRecord, Sums
+from spamnb.model.delta import MAX_UNITS, Addend, Examples, MessageRecord, Sums
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
@@ -391,7 +391,7 @@ class Store(Database):
             tokens, vectors = read_texts(self)
             return Block(tokens, Cells.concat(parts), vectors)
 
-    def look_up(self, tokens: Sequence[str]) -> LookUp:
+    def look_up(self, tokens: Sequence[str]) -> Sums:
         """Return the sums by which a message with these ``tokens``, which are distinct, is scored.
 
         The shared model, if there is one, says how typical a message is. The few messages of one's own move the
@@ -399,31 +399,26 @@ class Store(Database):
         """
         with self.reading():
             array = TokenArray.of(tokens)
-            sums = self._read_sums(array.hashes)
-            if self.own.is_one_sided:
+            sums = self.sums(array.hashes)
+            if sums.reference is not None and self.own.is_one_sided:
                 is_own = ~sums.reference.document_counts.any(axis=0)
-                sums.total.figures[:, :, is_own & (array.groups >= N_WORD_GROUPS)] = 0
+                sums.figures[:, :, is_own & (array.groups >= N_WORD_GROUPS)] = 0
             return sums
 
     def sums(self, hashes: np.ndarray) -> Sums:
         """Return the figures of the tokens with these hashes, which are distinct."""
         with self.reading():
-            return self._read_sums(hashes).total
-
-    def _read_sums(self, hashes: np.ndarray) -> LookUp:
-        """Return the figures of tokens in the model, and in the shared model if there is one."""
-        totals = self.model.totals
-        figures = self._read_figures(totals.classes, hashes)
-        if self.shared is None:
-            vectors = self.vectors(hashes) if self.own.has_vectors else np.zeros((0, 0))
-            frequencies = self.frequencies() if self.own.meta.get("model_type") == "bernoulli" else ()
-            own = Sums(totals, hashes, figures, vectors, frequencies)
-            return LookUp(own, own)
-        shared = Sums(
-            self.shared.own.totals_of(totals.classes), hashes, self.shared._read_figures(totals.classes, hashes)
-        )
-        figures[:WEIGHT] *= self.model.lesson_weight
-        return LookUp(Sums(totals, hashes, figures + shared.figures), shared)
+            totals = self.model.totals
+            figures = self._read_figures(totals.classes, hashes)
+            if self.shared is None:
+                vectors = self.vectors(hashes) if self.own.has_vectors else np.zeros((0, 0))
+                frequencies = self.frequencies() if self.own.meta.get("model_type") == "bernoulli" else ()
+                return Sums(totals, hashes, figures, vectors, frequencies)
+            shared = Sums(
+                self.shared.own.totals_of(totals.classes), hashes, self.shared._read_figures(totals.classes, hashes)
+            )
+            figures[:WEIGHT] *= self.model.lesson_weight
+            return Sums(totals, hashes, figures + shared.figures, reference=shared)
 
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""

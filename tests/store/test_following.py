@@ -44,7 +44,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 2), LESSON, st.booleans()), max_size=1
 
 
 def counts(store: Store) -> list:
-    found = store.look_up(WORDS).total
+    found = store.look_up(WORDS)
     return [found.document_counts.tolist(), found.occurrences.tolist()]
 
 

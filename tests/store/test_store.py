@@ -30,7 +30,7 @@ def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
     assert totals.classes == tuple(sorted({label for label, _ in messages}))
     words = sorted({token for _, tokens in messages for token in tokens})
     assert totals.vocabulary_size == len(words)
-    found = store.look_up([*words, "never seen"]).total
+    found = store.look_up([*words, "never seen"])
     for c, name in enumerate(totals.classes):
         own = [tokens for label, tokens in messages if label == name]
         assert totals.documents[c] == len(own)
@@ -57,7 +57,7 @@ def test_trained_and_learned_sums_add_up(
                 add(store, messages[n][0], messages[n][1], -1)
         assert list(export(both)) == list(export(learned))
         words = sorted({token for _, tokens in messages for token in tokens})
-        assert both.look_up(words).total.figures.tolist() == learned.look_up(words).total.figures.tolist()
+        assert both.look_up(words).figures.tolist() == learned.look_up(words).figures.tolist()
         assert both.frequencies() == learned.frequencies()
         assert both.model.totals.vocabulary_size == learned.model.totals.vocabulary_size
 
@@ -78,7 +78,7 @@ def test_no_token_loses_more_than_it_has() -> None:
     add(store, "ham", {"a": 9, "b": 1, "d": 4}, -1)
     content = read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
     assert sorted(content.block.tokens) == ["a", "b", "c"] and content.model.sums[:, 0].tolist() == [1, 1]
-    found = store.look_up(["a", "b", "c"]).total
+    found = store.look_up(["a", "b", "c"])
     assert found.document_counts.tolist() == found.occurrences.tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
@@ -199,9 +199,9 @@ def test_one_change_of_many_messages_is_many_changes_of_one(
         with together.writing():
             for label, tokens in messages:
                 add(together, label, tokens)
-                found = together.look_up(words).total
+                found = together.look_up(words)
                 add(apart, label, tokens)
-                same = apart.look_up(words).total
+                same = apart.look_up(words)
                 assert found.document_counts.tolist() == same.document_counts.tolist()
                 assert found.occurrences.tolist() == same.occurrences.tolist()
                 assert together.frequencies() == apart.frequencies()
