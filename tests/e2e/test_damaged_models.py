@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from mail import mail, message, write_folders
 
 from spamnb.filter import Classifier
-from spamnb.settings import Settings
+from spamnb.settings import ORIGIN, Settings
+from spamnb.store.store import Store
 
 KINDS = ("bernoulli", "corrected", "lda")
 COLUMNS = {
@@ -196,14 +197,22 @@ def test_what_computes_in_a_model_of_somebody_else_is_never_run(models: Models, 
 BAD = ("null", "true", '"x"', "[]", "{}", "-1", "1e999", "NaN", "1" * 400, "[" * 100_000, "", "[[]]", '{"a": 1}')
 
 
+KEYS = {
+    "lda": ["dense_classes"],  # that only this kind has
+    "bernoulli": [*Settings().as_meta(), "vocabulary_size", "label_noise"],
+}
+
+
+def test_each_key_of_meta_is_spoilt_by_a_test(models: Models) -> None:
+    """Values of ORIGIN are spoilt in tests/cli/test_commands.py."""
+    for kind in KINDS:
+        with Store.open(models.root / kind) as store:
+            keys = store.own.meta.keys() - {*ORIGIN}
+        assert keys == {*KEYS["bernoulli"], *KEYS.get(kind, [])}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "key"),
-    [
-        *(("bernoulli", key) for key in (*Settings().as_meta(), "vocabulary_size", "label_noise")),
-        ("lda", "dense_classes"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind, keys in KEYS.items() for key in keys])
 def test_spoilt_settings_are_one_line(models: Models, kind: str, key: str) -> None:
     harmless = {
         "null": ("embedding", "stem", "unsure_cost"),
