@@ -35,8 +35,8 @@ _FLAGS = frozenset({"spam", "is_spam", "isspam"})
 _FLAG_CLASSES = {"1": "spam", "0": "ham", "true": "spam", "false": "ham", "yes": "spam", "no": "ham"}
 _MAX_NAMES = 8  # columns that an error lists
 
-Cells = dict[str, Any]  # by the names of their columns
-Row = tuple[int, Cells | ValueError]  # the number of the row's first line, and its cells or its error
+NamedCells = dict[str, Any]  # the cells of a row, by the names of their columns
+Row = tuple[int, NamedCells | ValueError]  # the number of the row's first line, and its cells or its error
 
 
 def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable: OnError) -> Iterator[Entry]:
@@ -74,7 +74,7 @@ def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable
     if kind == "jsonl" or (has_pairs and columns["text"].strip().lower() not in TEXT_NAMES):
         rows = chain([first_row], rows)
 
-    def make_entry(name: str, cells: Cells) -> Entry:
+    def make_entry(name: str, cells: NamedCells) -> Entry:
         label = None if label_column is None else _parse_class(cells.get(label_column), label_column)
         return Entry(label, name, "", content=_parse_message(cells.get(text_column), text_column))
 
@@ -84,7 +84,7 @@ def table_entries(path: str, options: ReadOptions, labelled: bool, on_unreadable
 def trec_index_entries(path: str, on_unreadable: OnError) -> Iterator[Entry]:
     """Return the files that the lines of a TREC index name, relative to its folder. Other lines are reported."""
 
-    def make_entry(name: str, cells: Cells) -> Entry:
+    def make_entry(name: str, cells: NamedCells) -> Entry:
         label, target = check_class_name(cells["label"]), os.path.join(os.path.dirname(path), cells["path"])
         if not os.path.isfile(target) or not os.path.getsize(target):
             raise ValueError(f"{escape(target)}: no such file, or an empty one")
@@ -95,7 +95,7 @@ def trec_index_entries(path: str, on_unreadable: OnError) -> Iterator[Entry]:
 
 
 def _entries(
-    path: str, rows: Iterator[Row], make_entry: Callable[[str, Cells], Entry], on_unreadable: OnError
+    path: str, rows: Iterator[Row], make_entry: Callable[[str, NamedCells], Entry], on_unreadable: OnError
 ) -> Iterator[Entry]:
     """Yield the message of each row. Report a row for which ``make_entry(name, cells)`` raises ValueError."""
     number = 0
