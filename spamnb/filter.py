@@ -576,12 +576,12 @@ class Classifier:
         new = []
         for label, message, classification, _, is_lesson in messages:
             q = self.trust(label, classification) if classification else 1.0
-            new.append(NewMessage(message.digest, label, message.row, *_scores(label, classification), q, is_lesson))
+            new.append(NewMessage(label, message.row, *_scores(label, classification), q, is_lesson))
         examples = read_examples(self.store)
         delta = self.learner.delta(self.model, self._look_up([each.rows for each in new]), new)
         apply(self.store, delta)
         if is_move or delta.changes_weights or any(each.trust < DOUBTFUL for each in new):
-            self._refit(examples, cause=new[-1].digest)
+            self._refit(examples, cause=new[-1].rows.digest)
         for each, (label, message, _, taught_at, _) in zip(new, messages):
             store_lesson(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
         return [each.trust for each in new]
@@ -625,7 +625,7 @@ class Classifier:
     def _subtract(self, message: ReadMessage, record: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
         rows = message.row
-        addend = self.learner.addend(message.digest, rows, record, self._look_up([rows]))
+        addend = self.learner.addend(rows, record, self._look_up([rows]))
         apply(self.store, Delta.of(addend).negative())
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
             if self.learner.is_hard(addend):

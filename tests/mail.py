@@ -160,7 +160,7 @@ def make_counts(tokens: dict[str, int]) -> Rows:
 
 def add(store: Store, label: str, tokens: dict[str, int], sign: int = 1) -> None:
     """Add a message with these tokens to the sums of a class, or subtract it."""
-    store.add([Addend(b"", make_counts(tokens), MessageRecord(label, is_lesson=True), np.zeros(0))], sign)
+    store.add([Addend(make_counts(tokens), MessageRecord(label, is_lesson=True), np.zeros(0))], sign)
 
 
 def make_store(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:

@@ -141,10 +141,11 @@ class Corrected(Learner):
     def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage]) -> Delta:
         """Fit the messages whose labels are trusted. Those with a large coefficient become examples."""
         delta, trusted = super().delta(model, sums, messages), _select_trusted(model, messages)
-        records, new = list(delta.scored), [_make_example(*messages[i][:2], messages[i].rows.tokens) for i in trusted]
+        records, chosen = list(delta.scored), [messages[i] for i in trusted]
+        new = [_make_example(each.rows.digest, each.label, each.rows.tokens) for each in chosen]
         hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in new)])
         columns = find_sorted(sums.hashes, hashes).astype(np.int32)
-        offsets = _subtract_correction([messages[i] for i in trusted], columns, sums)
+        offsets = _subtract_correction(chosen, columns, sums)
         fits = _fit(new, columns, offsets, sums, model.calibration.noise, LEARNING_PENALTY)
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)

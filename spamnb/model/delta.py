@@ -153,7 +153,6 @@ class Sums(NamedTuple):
 class Addend(NamedTuple):
     """A message, of training or a lesson, with what it adds to a model besides its score."""
 
-    digest: bytes
     rows: Rows  # this message alone, without doubtful tokens
     record: MessageRecord
     vector: np.ndarray  # (d,) in models of vectors; d is 0 in others, and if no token has a vector

@@ -86,10 +86,10 @@ class EmbeddedModel(Learner):
         votes = sufficient(np.array([len(own) > 0 for own in cells], bool))
         return Scores(scores, softmax(scores), votes, weights, weights[:0])
 
-    def addend(self, digest: bytes, rows: Rows, record: MessageRecord, sums: Sums) -> Addend:
+    def addend(self, rows: Rows, record: MessageRecord, sums: Sums) -> Addend:
         vectors = sums.vectors[find_sorted(sums.hashes, rows.tokens.hashes)]
         (own,) = _find_cells(rows, vectors)
-        return Addend(digest, rows, record, embed(vectors[rows.ids[own]], rows.counts[own])[0])
+        return Addend(rows, record, embed(vectors[rows.ids[own]], rows.counts[own])[0])
 
     def _read_form(self, model: Model) -> tuple[QuadraticForm, list[int]]:
         """Return the quadratic form of the scores, and for each class of the model its row in the form's arrays."""

@@ -68,7 +68,6 @@ def drop_accusations(rows: Rows, scores: Scores, spam: int) -> Scores:
 class NewMessage(NamedTuple):
     """A message to learn, and its classification by the model without it."""
 
-    digest: bytes
     label: str
     rows: Rows  # this message alone
     scores: Mapping[str, float]  # by class, in nats; empty if the model has fewer than two classes
@@ -207,11 +206,11 @@ class Learner:
             for each, bins in zip(messages, bins_by_class([each.scores for each in messages]))
         ]
         pairs = zip(messages, records)
-        return Delta([self.addend(each.digest, each.rows, record, sums) for each, record in pairs], records)
+        return Delta([self.addend(each.rows, record, sums) for each, record in pairs], records)
 
-    def addend(self, digest: bytes, rows: Rows, record: MessageRecord, sums: Sums) -> Addend:
+    def addend(self, rows: Rows, record: MessageRecord, sums: Sums) -> Addend:
         """Return what a message with this record adds, or has added, to the model."""
-        return Addend(digest, rows, record, np.zeros(0))
+        return Addend(rows, record, np.zeros(0))
 
     def is_hard(self, addend: Addend) -> bool:
         """Return whether the contributions of other messages depend on this one, if training fitted them together."""

@@ -74,7 +74,7 @@ class ReadMessage:
     @cached_property
     def digest(self) -> bytes:
         """The 16 bytes that identify the message, however it is stored."""
-        return self.row.digests[0].tobytes()
+        return self.row.digest
 
     @cached_property
     def counts(self) -> dict[str, int]:

@@ -106,6 +106,11 @@ class Rows:
         return cls(tokens, ends - lengths, ends, ids=ids, counts=counts, **(defaults | columns))
 
     @property
+    def digest(self) -> bytes:
+        """The 16 bytes that identify the only message, however it is stored."""
+        return self.digests[0].tobytes()
+
+    @property
     def are_mail(self) -> bool:
         """Whether most of the messages have a header field. Other messages are texts."""
         rows = self.packed()

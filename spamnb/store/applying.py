@@ -17,12 +17,12 @@ def apply(store: Store, delta: Delta) -> None:
                 add_vector(store, addend.record.label, addend.vector, delta.sign)
         if delta.sign > 0:
             store.add(delta.addends)
-            put_learned(store, [(addend.digest, addend.record) for addend in delta.addends])
+            put_learned(store, [(addend.rows.digest, addend.record) for addend in delta.addends])
         else:
             for addend in delta.addends:
-                delete_example(store, addend.digest)
+                delete_example(store, addend.rows.digest)
                 store.add([addend], -1)
-                delete_learned(store, addend.digest)
+                delete_learned(store, addend.rows.digest)
         if delta.changes:
             change_examples(store, delta.changes, delta.sign)
         if delta.cause and (record := read_learned(store, delta.cause)):
