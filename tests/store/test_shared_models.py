@@ -165,6 +165,8 @@ def test_models_that_cannot_add_up_are_refused(shared: dict[str, Path], tmp_path
     path = tmp_path / "third"
     with pytest.raises(SpamnbError, match="which adds to another model itself"):
         Store.create(path, {"shared_model": str(shared["boolean"].with_name("boolean.user"))})
+    with pytest.raises(SpamnbError, match="shared_model in table meta is no path"):
+        Store.create(tmp_path / "odd", {"shared_model": 7})
     train_file(tmp_path / "other", count_messages(mail(5)), Settings(model_type="bernoulli"))
     refused = "nothing can be added to a bernoulli model"
     with Store.open(tmp_path / "other") as common, pytest.raises(SpamnbError, match=refused):
