@@ -5,7 +5,7 @@ import builtins
 import re
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.errors import HeaderParseError
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from mail import export_lines, learned_class, message, open_teacher, write_file,
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
+from spamnb.model.delta import Addend
 from spamnb.reader.binding import ReaderCore
 from spamnb.reader.rows import Rows
 from spamnb.serve.connections import Limits
@@ -70,9 +71,9 @@ def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
         fail_at(iter(rows.tokens))
         return classify(self, rows, *more)
 
-    def fail_to_learn(self: Store, label: str, counted: object, *more: object) -> None:
-        add(self, label, counted, *more)
-        fail_at(iter(counted.tokens))
+    def fail_to_learn(self: Store, addends: Sequence[Addend], *more: object) -> None:
+        add(self, addends, *more)
+        fail_at(token for addend in addends for token in addend.rows.tokens)
 
     where, what, fails = {
         "read": (ReaderCore, "_read", fail_to_read),
