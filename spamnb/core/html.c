@@ -321,8 +321,10 @@ static void merge_page_attributes(struct document *d, unsigned tag, const struct
     page->present |= new_attributes;
 }
 
-/* Closes a form, but not the elements in it. at: its index. */
+/* Closes a form, but not the elements in it, except the innermost ones that need no end tag. at: its index. */
 static void end_form(struct document *d, size_t at) {
+    while (TAGS[top_of(d)->tag].flags & NEEDS_NO_END)
+        pop_to(d, d->depth - 1);
     d->counts[TAG_FORM]--;
     memmove(&d->stack[at], &d->stack[at + 1], (--d->depth - at) * sizeof *d->stack);
     for (size_t i = at; i < d->depth; i++)
@@ -712,7 +714,7 @@ static bool may_hide_page(unsigned tag, const struct attributes *attributes) {
         return has_inner_url(first_bytes(value_of_attribute(attributes, A_HREF), MAX_META));
     if (tag != TAG_META)
         return tag == TAG_FRAMESET;
-    return is_scheme ? find_any_case(content, LITERAL("dark")) && !find_any_case(content, LITERAL("light"))
+    return is_scheme ? !can_be_light(content)
                      : is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("content-security-policy"));
 }
 

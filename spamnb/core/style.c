@@ -34,6 +34,7 @@ struct effect {
     rgb color, background; /* or UNSET */
     float size, lines;     /* size: pixels, or less than 0: a multiple of the parent's size; 0: unset */
     uint32_t flags;
+    bool has_important_lines;
     span text; /* a value that shows strings or attributes */
 };
 
@@ -52,11 +53,27 @@ struct rule {
     const struct effect *effect;
 };
 
-#define IS(text) is_same(value, LITERAL(text))
+#define VALUE_IS(text) is_same(value, LITERAL(text)) /* of the variable value */
 
 /* ---- Text ---- */
 
 static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80; }
+
+/* Reads the name at the beginning of a text, and moves text after the name. */
+static span read_name(span *text) {
+    span name = *text;
+    while (text->at < text->end && is_name_byte(*text->at))
+        text->at++;
+    name.end = text->at;
+    return name;
+}
+
+bool can_be_light(span scheme) {
+    for (span word = next_word(&scheme); !is_empty(word); word = next_word(&scheme))
+        if (is_same_any_case(strip_any(word, ","), LITERAL("light")) || is_same_any_case(word, LITERAL("normal")))
+            return true;
+    return false;
+}
 
 bool has_inner_url(span text) {
     return find_any_case(text, LITERAL("data:")) || find_any_case(text, LITERAL("cid:"));
@@ -68,7 +85,8 @@ static void put_quoted(struct writer *writer, span text) {
         put_byte(writer, is_name_byte(*text.at) || *text.at == '.' || *text.at == ':' || *text.at == '/' ? *text.at : '?');
 }
 
-/* Writes the letter, digit or "-" of an escape such as "\69", and moves text after it. Other escapes are "\". */
+/* Writes the letter of an escape such as "\69", and moves text after it. Other escapes are "\"; that of a digit is none of
+ * a number. */
 static void put_escaped(struct writer *writer, span *text) {
     uint32_t number = 0;
     int n = 0;
@@ -78,7 +96,7 @@ static void put_escaped(struct writer *writer, span *text) {
         number = *text->at++;
     else if (!is_empty(*text) && is_space(*text->at))
         text->at++;
-    put_byte(writer, number < 0x80 && is_name_byte((uint8_t)number) ? (uint8_t)number : '\\');
+    put_byte(writer, number < 0x80 && is_letter((uint8_t)number) ? (uint8_t)number : '\\');
 }
 
 /* Returns declarations or a sheet with COMMENT in place of each comment, and without the syntax in strings and URLs. */
@@ -150,7 +168,8 @@ static bool read_number(span *text, double *number) {
     for (size_t i = 0; i < MAX_NUMBER && i < size_of(*text); i++) {
         uint8_t c = text->at[i];
         bool is_exponent = c == 'e' && i + 1 < size_of(*text) && !is_letter(text->at[i + 1]);
-        if (!is_digit(c) && c != '.' && c != '+' && c != '-' && !is_exponent)
+        bool is_point = c == '.' && i + 1 < size_of(*text) && is_digit(text->at[i + 1]);
+        if (!is_digit(c) && !is_point && c != '+' && c != '-' && !is_exponent)
             break;
         digits[i] = (char)c;
     }
@@ -170,7 +189,7 @@ static double read_length(span value, double em, double percent) {
     if (!read_number(&value, &number))
         return NAN;
     if (is_one_of(value, "em ex ch %"))
-        return number * (IS("%") ? percent : IS("em") ? em : em / 2);
+        return number * (VALUE_IS("%") ? percent : VALUE_IS("em") ? em : em / 2);
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
         if (is_same(value, span_of_text(UNITS[i].name)))
             return number * UNITS[i].pixels;
@@ -184,14 +203,14 @@ static bool begins_number(span word) {
 static float smaller(float a, float b) { return a < b ? a : b; }
 
 struct range {
-    double least, most;
+    double least, most, spread; /* spread: the largest fourth length, as in a shadow */
 };
 
 /* Returns the range of the lengths in a value: an endless one if a length is not understood, an empty one if it has none.
  * blur: the number of the length that does not count, from 1 on, in each part of the value between commas; 0: all count. */
 static struct range read_range(span value, unsigned blur) {
-    const struct range endless = {-INFINITY, INFINITY};
-    struct range range = {INFINITY, -INFINITY};
+    const struct range endless = {-INFINITY, INFINITY, INFINITY};
+    struct range range = {INFINITY, -INFINITY, 0};
     unsigned n = 0;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         if (starts_with(word, LITERAL("rgb"))) { /* a color, which may have blanks */
@@ -208,6 +227,7 @@ static struct range read_range(span value, unsigned blur) {
                 return endless;
             range.least = pixels < range.least ? pixels : range.least;
             range.most = pixels > range.most ? pixels : range.most;
+            range.spread = n == 4 && pixels > range.spread ? pixels : range.spread;
         }
         n = word.end[-1] == ',' ? 0 : n;
     }
@@ -243,10 +263,10 @@ static rgb color_of_numbers(span value) {
         bool is_comma = starts_with(value, LITERAL(","));
         if (n == 1 && is_comma != has_commas)
             return UNKNOWN;
-        has_commas = is_comma;
+        has_commas = n < 2 ? is_comma : has_commas;
         value = skip_bytes(value, is_comma && n < 2);
     }
-    return IS(")") || IS(", 1)") || IS(",1)") ? color : UNKNOWN;
+    return VALUE_IS(")") || (has_commas && (VALUE_IS(", 1)") || VALUE_IS(",1)"))) ? color : UNKNOWN;
 }
 
 /* The color names that ordinary mail has. */
@@ -261,6 +281,7 @@ static const struct {
     {"darkblue", 0x8B}, {"darkred", 0x8B0000}, {"brown", 0xA52A2A}, {"darkgreen", 0x6400}, {"dimgray", 0x696969},
     {"darkgray", 0xA9A9A9}, {"lightgrey", 0xD3D3D3}, {"lightgray", 0xD3D3D3}, {"whitesmoke", 0xF5F5F5},
     {"transparent", CLEAR}, {"none", CLEAR}, {"inherit", INHERIT}, {"currentcolor", INHERIT}, {"unset", INHERIT},
+    {"initial", CLEAR},
 };
 
 static struct name_table color_table, property_table;
@@ -275,40 +296,57 @@ static rgb read_color(span value) {
     return number < 0 ? UNKNOWN : COLORS[number].color;
 }
 
+/* The places of a background that browsers read, and its sizes: h, v: a word of the axis; c: center; l: a length; o: a word
+ * that is the whole size; s: auto. */
+static const char PLACES[] = "h v c l hv hc hl cv cc cl lv lc ll vh vc ch hlv hlc vlh vlc hvl cvl vhl chl hlvl vlhl",
+                  SIZES[] = "o l s ll ls sl ss";
+
+/* Returns the kind of a word of a background: as in PLACES and SIZES, k for a color, or another letter; 0 if the word is not
+ * understood. */
+static char kind_of_word(span word) {
+    static const struct {
+        const char *words;
+        char kind;
+    } KINDS[] = {{"none", 'u'}, {"repeat repeat-x repeat-y no-repeat", 'r'}, {"scroll fixed", 'a'}, {"left right", 'h'},
+                 {"top bottom", 'v'}, {"center", 'c'}, {"cover contain", 'o'}, {"auto", 's'}, {"0", 'l'}, {"transparent", 'k'}, {"/", '/'}};
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++)
+        if (is_one_of(word, KINDS[i].words))
+            return KINDS[i].kind;
+    if (starts_with(word, LITERAL("url(")))
+        return before_first(word, ')').end + 1 == word.end && !has_inner_url(word) ? 'u' : 0;
+    if (begins_number(word))
+        return !is_digit(word.end[-1]) && !isnan(read_length(word, 1, 1)) ? 'l' : 0;
+    return read_color(word) >= 0 ? 'k' : 0;
+}
+
 /* Returns the color of a background; CLEAR if it has none. Pictures on the web do not count, because mail readers do not
- * show them unasked. */
+ * show them unasked. A value that browsers may not read is not understood. */
 static rgb read_background(span value) {
     rgb color = CLEAR;
-    int n_colors = 0, n_numbers = 0; /* numbers: of the place, or of the size, which follows a slash */
-    bool has_slash = false;
-    if (starts_with(value, LITERAL("rgb")))
-        return read_color(value);
-    if (find(value, LITERAL("currentcolor")))
-        return UNKNOWN;
+    char place[9] = ""; /* the kinds of the words of the place, a slash, and those of the size */
+    size_t n = 0;
+    bool was_place = false, has_kind[32] = {false};
+    if (starts_with(value, LITERAL("rgb")) || is_one_of(value, "inherit unset initial"))
+        return starts_with(value, LITERAL("rgb")) ? read_color(value) : CLEAR;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
-        bool is_picture = starts_with(word, LITERAL("url("));
-        const uint8_t *slash = is_picture ? NULL : find_byte(word, '/');
-        if (slash && has_slash) /* browsers do not read such a value */
+        const uint8_t *slash = starts_with(word, LITERAL("url(")) ? NULL : find_byte(word, '/');
+        word.end = !slash ? word.end : slash > word.at ? slash : slash + 1;
+        value.at = word.end;
+        char kind = kind_of_word(word);
+        bool is_place = find_byte(LITERAL("hvclos/"), (uint8_t)kind), is_negative_size = *word.at == '-' && strchr(place, '/');
+        if (!kind || is_negative_size || (is_place ? n == sizeof place - 1 || (n && !was_place) : has_kind[kind & 31]))
             return UNKNOWN;
-        has_slash = has_slash || slash;
-        value.at = slash ? slash + 1 : value.at;
-        word = strip_any(span_between(word.at, slash ? slash : word.end), ",");
-        rgb other = is_empty(word) || is_same(word, LITERAL("none")) ? UNKNOWN : read_color(word);
-        bool is_number = begins_number(word);
-        if (other != UNKNOWN) {
-            color = other;
-            n_colors++;
-        }
-        n_numbers += is_number;
-        bool is_length = is_number && !is_digit(word.end[-1]) && !isnan(read_length(word, 1, 1));
-        bool is_word = is_empty(word) || is_one_of(word, "0 none repeat repeat-x repeat-y no-repeat scroll fixed left right "
-                                                         "top bottom center cover contain initial auto");
-        bool is_known = is_picture ? !has_inner_url(word) : is_length || is_word || other != UNKNOWN;
-        if (!is_known || n_colors > 1 || n_numbers > 2) /* browsers do not read such a value */
-            return UNKNOWN;
-        n_numbers = slash ? 0 : n_numbers;
+        has_kind[kind & 31] = true;
+        was_place = is_place;
+        if (is_place)
+            place[n++] = kind;
+        color = kind == 'k' ? read_color(word) : color;
     }
-    return color;
+    span words = span_of_text(place), before_slash = before_first(words, '/');
+    bool has_size = before_slash.end < words.end;
+    bool is_read = (!n || is_one_of(before_slash, PLACES)) &&
+                   (!has_size || is_one_of(span_between(before_slash.end + 1, words.end), SIZES));
+    return is_read ? color : UNKNOWN;
 }
 
 /* Returns the color of an attribute such as bgcolor, in which six digits need no "#". */
@@ -330,7 +368,7 @@ static bool is_near(struct colors pair) {
 /* ---- Declarations ---- */
 
 /* The kinds of properties with values of their own. */
-enum { P_COLOR, P_BACKGROUND, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT,
+enum { P_COLOR, P_BACKGROUND, P_BACKGROUND_COLOR, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT,
        P_SHADOW, P_OVERFLOW };
 
 /* Properties, separated by blanks, and their values that hide nothing: these words, and if there are bounds, all values
@@ -339,10 +377,10 @@ static const struct property {
     const char *names, *harmless;
     double least, most;
     uint32_t flags;
-    unsigned blur; /* of has_odd_length */
+    unsigned blur; /* of read_range */
 } PROPERTIES[] = {
-    [P_COLOR] = {"color"}, [P_BACKGROUND] = {"background background-color"}, [P_PICTURE] = {"background-image"},
-    [P_SIZE] = {"font-size"}, [P_FONT] = {"font"}, [P_LINE] = {"line-height"},
+    [P_COLOR] = {"color"}, [P_BACKGROUND] = {"background"}, [P_BACKGROUND_COLOR] = {"background-color"},
+    [P_PICTURE] = {"background-image"}, [P_SIZE] = {"font-size"}, [P_FONT] = {"font"}, [P_LINE] = {"line-height"},
     [P_TEXT] = {"quotes list-style list-style-type"}, [P_CONTENT] = {"content"}, [P_SCHEME] = {"color-scheme"},
     [P_DISPLAY] = {"display", "block inline inline-block table inline-table table-cell table-row table-row-group "
                               "table-caption list-item flex inline-flex inherit initial", .flags = MAY_HIDE},
@@ -365,7 +403,7 @@ static const struct property {
     {"table-layout", "auto inherit initial", .flags = FIXED},
     {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
      .flags = MOVES},
-    {"padding padding-top padding-bottom padding-right padding-left", "", 0, 700, MOVES},
+    {"padding padding-top padding-bottom padding-right padding-left", "", -INFINITY, 700, MOVES}, /* not read below 0 */
     {"text-indent word-spacing vertical-align", "", -4, 100, MAY_HIDE},
     {"gap border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
      "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
@@ -415,34 +453,77 @@ static const struct scale
     LETTERS = {"xx-small x-small small medium large x-large xx-large initial", 10, -1, -.01, 1},
     LINES = {"normal initial", 16, 16, .16, 16};
 
-/* Sets the size of letters, or the height of lines, of a block. One that is too small, too large or not understood is
- * TOO_SMALL. */
-static void set_size(float *size, span value, const struct scale *scale) {
+/* Returns a size of letters, or a height of lines: TOO_SMALL if it is too small, too large or not understood; 0 if browsers
+ * may not read it, and it is readable if they do. */
+static float read_size(span value, const struct scale *scale) {
     bool is_number = begins_number(value) && *value.at != '-', has_unit = is_number && !is_digit(value.end[-1]);
-    double pixels = is_one_of(value, "inherit unset") ? -1 : IS("smaller") ? -.83 : IS("larger") ? -1.2 : 0;
+    bool is_of_window = has_unit && size_of(value) > 1 && value.end[-2] == 'v'; /* vw or vh: windows have any size */
+    double pixels = is_one_of(value, "inherit unset") ? -1 : VALUE_IS("smaller") ? -.83 : VALUE_IS("larger") ? -1.2 : 0;
     if (is_one_of(value, scale->words))
         pixels = scale->medium;
-    else if (is_number)
+    else if (is_number && !is_of_window)
         pixels = read_length(value, scale->em, scale->percent) * (has_unit ? 1 : scale->unitless);
     if (scale == &LETTERS && is_number && !has_unit && pixels >= MIN_LETTER && pixels <= MAX_SIZE)
-        return; /* not all pages read a size without a unit */
-    float new_size = pixels != 0 && pixels <= MAX_SIZE ? (float)pixels : TOO_SMALL;
-    *size = *size == 0 || *size == new_size ? new_size : TOO_SMALL;
+        return 0; /* not all pages read a size without a unit */
+    return pixels != 0 && pixels <= MAX_SIZE ? (float)pixels : TOO_SMALL;
+}
+
+static void set_size(float *size, float new_size) {
+    if (new_size != 0)
+        *size = *size == 0 || *size == new_size ? new_size : TOO_SMALL;
+}
+
+/* Returns whether a text is a list of strings and names, as the families of a font are. */
+static bool is_list_of_families(span text) {
+    for (bool is_last = false; !is_last;) {
+        span item = before_first(text, ','), family = strip(item);
+        is_last = item.end == text.end;
+        text = skip_bytes(span_between(item.end, text.end), 1);
+        if (is_empty(family) || (*family.at == '"' && find_byte(skip_bytes(family, 1), '"') != family.end - 1))
+            return false;
+        while (*family.at != '"' && !is_empty(family = strip(family))) {
+            span name = read_name(&family), letters = name;
+            while (starts_with(letters, LITERAL("-")))
+                letters.at++;
+            bool is_separate = is_empty(family) || is_space(*family.at);
+            if (is_empty(letters) || is_digit(*letters.at) || !is_separate ||
+                is_one_of(name, "inherit initial unset revert revert-layer default"))
+                return false;
+            if (is_empty(family))
+                break;
+        }
+    }
+    return true;
 }
 
 /* Reads the size of letters and the height of lines in a value of the property font. */
 static void set_font(struct effect *effect, span value) {
-    for (span word = next_word(&value); !is_empty(word) && !is_empty(strip(value)); word = next_word(&value)) {
+    static const char *const KINDS[] = {"normal", "italic oblique", "small-caps", "condensed",
+                                        "bold bolder lighter 100 200 300 400 500 600 700 800 900"};
+    size_t n_words = 0, counts[COUNT_OF(KINDS)] = {0};
+    bool is_read = true; /* by browsers */
+    if (find_byte(value, '('))
+        effect->size = TOO_SMALL;
+    for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         span size = before_first(word, '/');
-        bool is_weight = size_of(word) == 3 && size.at[1] == '0' && size.at[2] == '0';
-        if (is_weight || is_one_of(word, "normal italic oblique small-caps bold bolder lighter"))
+        size_t kind = 0;
+        while (kind < COUNT_OF(KINDS) && !is_one_of(word, KINDS[kind]))
+            kind++;
+        bool is_size = begins_number(word) || is_one_of(size, "smaller larger xx-small x-small small medium large x-large "
+                                                              "xx-large");
+        if (kind < COUNT_OF(KINDS) || !is_size) {
+            is_read = is_read && kind < COUNT_OF(KINDS) && ++n_words < 5 && (!kind || !counts[kind]++);
             continue;
-        if (find_byte(word, ',')) /* a family without a size: browsers do not read the value */
+        }
+        bool has_lines = size.end < word.end;
+        float new_size = read_size(starts_with(strip(value), LITERAL("/")) ? (span){0} : size, &LETTERS);
+        float lines = has_lines ? read_size(skip_bytes(span_between(size.end, word.end), 1), &LINES) : 0;
+        is_read = is_read && is_list_of_families(value);
+        if (!is_read && (new_size == 0 || new_size >= MIN_LETTER) && (lines == 0 || lines >= MIN_LINE))
             return;
-        set_size(&effect->size, starts_with(strip(value), LITERAL("/")) ? (span){0} : size, &LETTERS);
-        if (size.end < word.end)
-            set_size(&effect->lines, skip_bytes(span_between(size.end, word.end), 1), &LINES);
-        return; /* the family follows */
+        set_size(&effect->size, new_size);
+        set_size(&effect->lines, lines);
+        return;
     }
 }
 
@@ -457,17 +538,21 @@ static void add_declaration(struct effect *effect, int number, span value) {
     case P_BACKGROUND:
         set_color(&effect->background, read_background(value));
         return;
+    case P_BACKGROUND_COLOR: /* browsers do not read none */
+        if (!VALUE_IS("none"))
+            set_color(&effect->background, read_color(value) == UNKNOWN ? UNKNOWN : read_background(value));
+        return;
     case P_PICTURE:
         effect->background = read_background(value) == CLEAR ? effect->background : UNKNOWN;
         return;
     case P_SIZE:
-        set_size(&effect->size, value, &LETTERS);
+        set_size(&effect->size, read_size(value, &LETTERS));
         return;
     case P_FONT:
         set_font(effect, value);
         return;
     case P_LINE:
-        set_size(&effect->lines, value, &LINES);
+        set_size(&effect->lines, read_size(value, &LINES));
         return;
     case P_CONTENT: /* a picture replaces the text of its element */
         effect->flags |= find_byte(value, '(') ? MAY_HIDE : 0;
@@ -476,17 +561,18 @@ static void add_declaration(struct effect *effect, int number, span value) {
         effect->text = find_byte(value, '"') || find(value, LITERAL("attr(")) ? value : effect->text;
         return;
     case P_SCHEME: /* letters are black on white in a scheme that can be light */
-        effect->flags |= find(value, LITERAL("light")) || IS("normal") ? 0 : MAY_HIDE;
+        effect->flags |= can_be_light(value) ? 0 : MAY_HIDE;
         return;
     case P_DISPLAY:
     case P_FLOAT:
-        effect->flags |= starts_with(value, LITERAL("table")) || IS("none") ? 0 : IS_BOX;
+        effect->flags |= starts_with(value, LITERAL("table")) || VALUE_IS("none") ? 0 : IS_BOX;
         break;
     case P_SHADOW: /* it may cover the background beneath letters */
-        effect->flags |= find(value, LITERAL("inset")) && range.most - range.least > 3 ? MAY_HIDE : 0;
+        effect->flags |= range.spread + fmax(range.most, -range.least) > property->most ? MOVES : 0;
+        effect->flags |= find(value, LITERAL("inset")) && fmax(range.most, -range.least) > 3 ? MAY_HIDE : 0;
         break;
     case P_OVERFLOW: /* such a box does not grow with the boxes that float in it */
-        effect->flags |= IS("clip") ? OVERFLOWS : 0;
+        effect->flags |= VALUE_IS("clip") ? OVERFLOWS : 0;
         break;
     default:
         break;
@@ -514,6 +600,7 @@ static struct effect read_effect(span text) {
         int number = number_of(&property_table, name);
         if (!is_empty(value))
             add_declaration(&effect, number, value);
+        effect.has_important_lines = effect.has_important_lines || (is_important && number == P_LINE);
     }
     return effect;
 }
@@ -589,15 +676,6 @@ static uint64_t bit_of_key(struct sheet *sheet, enum key_kind kind, span key, bo
     if (i == sheet->n_keys && is_needed && i < MAX_KEYS)
         sheet->keys[sheet->n_keys++] = hash;
     return i < sheet->n_keys ? UINT64_C(1) << i : 0;
-}
-
-/* Reads the name at the beginning of a text, and moves text after the name. */
-static span read_name(span *text) {
-    span name = *text;
-    while (text->at < text->end && is_name_byte(*text->at))
-        text->at++;
-    name.end = text->at;
-    return name;
 }
 
 /* Sets the key and the tag of a rule by another condition for its elements. */
@@ -726,6 +804,7 @@ static void add_rules(struct sheet *sheet, span text, int depth) {
         bool is_at_rule = *text.at == '@';
         const uint8_t *open = find_outside(text, '{', is_at_rule ? ';' : '{');
         span prelude = span_between(text.at, open), body = skip_bytes(span_between(open, text.end), 1);
+        span tail = skip_bytes(prelude, 1), at_rule = read_name(&tail);
         text = body;
         if (starts_with_any_case(prelude, LITERAL("@import")) && has_inner_url(prelude))
             sheet->is_lost = true;
@@ -738,8 +817,7 @@ static void add_rules(struct sheet *sheet, span text, int depth) {
         else if (starts_with_any_case(prelude, LITERAL("@font-face"))) /* its letters may be blank */
             sheet->is_lost = sheet->is_lost || has_inner_url(body) || read_effect(copy_lower(sheet->arena, body)).flags;
         else if (starts_with_any_case(prelude, LITERAL("@media")) ? !is_never_shown(sheet->arena, skip_bytes(prelude, 6))
-                 : !starts_with_any_case(prelude, LITERAL("@page")) &&
-                       !find_any_case(first_bytes(prelude, 24), LITERAL("keyframes")))
+                 : !is_one_of(copy_lower(sheet->arena, at_rule), "page keyframes -webkit-keyframes -moz-keyframes"))
             add_rules(sheet, body, depth + 1);
     }
 }
@@ -800,7 +878,8 @@ static void apply_rules(struct sheet *sheet, struct style *style, const struct s
         const struct effect *effect = rule->effect;
         set_colors(style, parent, effect->color, effect->background, false);
         style->size = effect->size == 0 ? style->size : smaller(style->size, number_in(parent->size, effect->size));
-        style->lines = effect->lines <= 0 ? style->lines : smaller(style->lines, effect->lines);
+        if (effect->lines > 0 || effect->has_important_lines) /* else the height that the parent has is the weakest one */
+            style->lines = smaller(style->lines, number_in(parent->lines, effect->lines));
         style->flags |= effect->flags;
     }
 }
@@ -882,6 +961,7 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     }
     uint32_t inherited = parent->flags & ~(uint32_t)(tag == TAG_TABLE ? FIXED : 0);
     bool is_table_part = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && !(style.flags & (CLIPS | IS_BOX));
+    style.flags |= TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && style.flags & IS_BOX ? FIXED : 0;
     if (is_table_part && !((style.flags | inherited) & FIXED)) /* it grows with its text */
         style.flags &= ~(uint32_t)OVERFLOWS;
     style.flags = (style.flags & ~(uint32_t)IS_BOX) | inherited;

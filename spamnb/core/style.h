@@ -29,7 +29,7 @@ enum { MAX_PAIRS = 6, MAX_KEYS = 64, MAX_NAMES = 4096 };
 
 /* The flags of a style and of a block of declarations. CLIPS: nothing is shown outside of the box, or left of the window.
  * OVERFLOWS: text may be outside of the box. Text in both is doubtful, whichever is around the other. FIXED: cells do not
- * grow with their text. REVERSES: the last letter is shown first. IS_BOX: the element is no part of a table; the style of
+ * grow with their text, as in tables of fixed columns, and in parts of tables that are boxes. REVERSES: the last letter is shown first. IS_BOX: the element is no part of a table; the style of
  * text has no such flag. */
 enum { MAY_HIDE = 1, CLIPS = 2, OVERFLOWS = 4, MOVES = 8, FIXED = 16, REVERSES = 32, IS_BOX = 64 };
 
@@ -60,7 +60,7 @@ struct sheet {
     struct arena *arena;
     const struct style *page; /* the style of the body element */
     rgb link; /* the color of links */
-    bool is_lost; /* any text may be hidden: a box is moved; or the sheets are too large, nest rules, or import others */
+    bool is_lost; /* any text of the page may be hidden: by its sheets, by a box that moves, or beyond a bound */
     uint64_t keys[MAX_KEYS]; /* hashes of the classes and ids that rules need of ancestors; each has a bit */
     size_t n_keys;
     struct rule *buckets[256]; /* by hash */
@@ -79,6 +79,8 @@ void sheet_note_name(struct sheet *sheet, span name);
 /* Reads the rules of all style elements, after all names of the page were noted. */
 void sheet_read(struct sheet *sheet);
 
+/* Returns whether letters are black on white in a color scheme. */
+bool can_be_light(span scheme);
 /* Returns whether a text has the URL of a sheet or a picture inside the message, which mail readers show unasked. */
 bool has_inner_url(span text);
 

@@ -10,8 +10,8 @@ static const struct {
     {"unknown", ORDINARY, NORMAL, IS_INLINE | HAS_STYLE},
     {"a", FORMATTING, NORMAL, IS_INLINE},
     {"body html", WHOLE_PAGE, NORMAL, ENDS_WORD | IS_BARRIER},
-    {"p", BLOCK, NORMAL, ENDS_WORD},
-    {"li dd dt", ITEM, NORMAL, ENDS_WORD},
+    {"p", BLOCK, NORMAL, ENDS_WORD | NEEDS_NO_END},
+    {"li dd dt", ITEM, NORMAL, ENDS_WORD | NEEDS_NO_END},
     {"table", TABLE, NORMAL, ENDS_WORD | IS_BARRIER | HAS_STYLE},
     {"style", ORDINARY, RAW, 0},
     {"title", ORDINARY, REFERENCES, 0},
@@ -35,8 +35,9 @@ static const struct {
     {"details", BLOCK, NORMAL, ENDS_WORD | IS_DOUBTFUL},
     {"h1 h2 h3 h4 h5 h6", HEADING, NORMAL, ENDS_WORD},
     {"b big code em i nobr s strike strong tt u", FORMATTING, NORMAL, IS_INLINE},
-    {"abbr acronym cite del dfn ins kbd label q samp span var blink ilayer layer map picture bdi data time ruby rb "
+    {"abbr acronym cite del dfn ins kbd label q samp span var blink ilayer layer map picture bdi data time ruby "
      "output slot spacer", ORDINARY, NORMAL, IS_INLINE},
+    {"rb", ORDINARY, NORMAL, IS_INLINE | NEEDS_NO_END},
     {"noscript xml rp rt rtc datalist", ORDINARY, NORMAL, IS_INLINE | IS_DOUBTFUL},
     {"progress meter audio canvas video", ORDINARY, NORMAL, IS_INLINE | MAY_END_WORD | IS_DOUBTFUL},
     {"br hr", VOID, NORMAL, ENDS_WORD},

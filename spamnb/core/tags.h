@@ -36,6 +36,7 @@ enum {
     IS_DOUBTFUL = 1 << 4, /* only some browsers show the text in the element, or only after a click */
     MAY_END_WORD = 1 << 5, /* a word ends at the tag, unless its element takes up no space */
     HAS_STYLE = 1 << 6, /* browsers give the element a style that matters here */
+    NEEDS_NO_END = 1 << 7, /* the end of a form ends the element */
 };
 
 struct tag {

@@ -225,6 +225,12 @@ PLAIN = [
     "<p style='background:url(x.png) left 45px center no-repeat'>secret",
     "<p style='background:#222 url(x.png) repeat-x 0 0;color:#fff'>secret",
     "<div style='font-size:0'><p style='font:bold 12px/14px Arial'>secret</div>",
+    *(f"<p style='{style}'>secret" for style in (
+        "padding:-5px", "font:Arial 14px", "font:Arial, sans-serif", "font:condensed 14px Arial",
+        "background:url(x.png) left 45px top 5px", "background:url(x.png) right 10px center",
+        "background:#fff none repeat scroll 0 0/auto", "box-shadow:11px 11px 49px 0 rgba(0,0,0,.5)")),
+    "<meta name=color-scheme content='light, dark'>secret",
+    "<style>*{line-height:inherit}</style><div style='line-height:0'><p style='line-height:20px'>secret</div>",
     "<form><b></form>secret",
     "<style>:root{color-scheme:light dark;supported-color-schemes:light dark}</style>secret",
     "<p style='caret-color:#000;font-variant-caps:normal;-webkit-text-stroke-width:0px'>secret",
@@ -308,6 +314,11 @@ FAR = [
         ".a/**/.b", "p/*x*/.b", ".a/**/.b/**/,.c", "/**/.a/**/[class]", "[class*=a]", "[class^=a]", "[class$=b]")),
     "<style>[id*=b]{display:none}</style><p id='a b'>secret",
     # parts of tables that do not grow with their text
+    *(f"<div style='overflow:hidden'><table>{rows}secret</table></div>" for rows in (
+        "<tr style='display:flex'><td style='height:0;padding:0'>",
+        "<tbody style='display:flex'><tr style='height:0'><td style='padding:0'>")),
+    "<style>table{display:flex}</style>"
+    "<div style='overflow:hidden'><table><caption style='height:0'>secret</table></div>",
     *(f"<b style='overflow:hidden;display:inline-block'><table style='{table}'><td style='{cell}'>secret</table></b>"
       for table, cell in (("", "display:block;height:0"), ("display:block;height:0", ""), ("", "float:left;height:0"),
                           ("table-layout:fixed;width:1px", ""), ("table-layout:fixed;width:10px", "width:1px"))),
@@ -315,13 +326,36 @@ FAR = [
     # values that browsers do not read
     *(f"<div style='font-size:0'><p style='{style}'>secret</div>" for style in (
         "font-size:14", "font:12px", "font-size:14px!importan", "font-size:1/**/4px", "font-size:-14px",
-        "font-size:larger", "font-size:1.5em", "font:12px!x")),
+        "font-size:larger", "font-size:1.5em", "font:12px!x", "font-size:14.px", "font-size:1.e1px",
+        "font-size:1\\34 px",
+        *(f"font:{font}" for font in (
+            "12px 5a", "12px Arial,", "12px 12px", "12px ,a", "12px a,,b", "12px inherit", "12px #a", "12px a b!x",
+            '12px "a" b', "initial a", "bold bold 12px a", "bold 700 12px a", "normal " * 5 + "12px a")))),
     *(f"<p style='color:white;{style}'>secret" for style in (
         "background:black!importan", "background:5 black", "background:white black", "background:0 0 0 black",
-        "background:transparent black", "color:rgb(0,0 0)", "color:rgb(0 0,0)")),
+        "background:transparent black", "color:rgb(0,0 0)", "color:rgb(0 0,0)",
+        "background-color:0 0 black",
+        *(f"background-color:{color}" for color in (
+            "black none", "black left", "rgb(0 0 0, 1)", "rgba(0 0 0,1)", "rgb(0.,0,0)")),
+        *(f"background:black {rest}" for rest in (
+            "//cover", "/ cover", "cover", "auto", "initial", "none none", "url(a) url(b)", "url(a)url(b)", ",",
+            "0/-5px",
+            "repeat repeat repeat", "left left", "left right", "top 5px", "left/", "fixed scroll", "5.px")))),
     "<div style='line-height:0;overflow:hidden'><p style='line-height:inherit;margin:0'>secret</div>",
+    "<style>p{line-height:unset!important}</style>"
+    "<div style='line-height:0;overflow:hidden'><p style='line-height:1;margin:0'>secret</div>",
+    "<p style='--x:0/0 a;font:var(--x)'>secret",
+    "<div style='background:#000;color:#fff'>"
+    "<table><td bgcolor=white style='color:#fff;background-color:none'>secret</table></div>",
+    # the scheme of dark colors, and rules that look like other ones
+    "<html style='color-scheme:dark xlight'><body bgcolor=white>secret",
+    "<style>:root{color-scheme:dark xlight}</style><body bgcolor=white>secret",
+    "<meta name=color-scheme content='dark xlight'><body bgcolor=white>secret",
+    "<style>@layer keyframes{.a{display:none}}</style><p class=a>secret",
     # inner shadows, and lines that begin left of their box
     "<div style='background:#000;color:#fff;box-shadow:inset 0 12px #fff,inset 0 -12px #fff'>secret</div>",
+    "<div style='background:#000;color:#fff;box-shadow:inset 12px 12px 0 12px #fff'>secret</div>",
+    "<div style='box-shadow:0 12px 0 12px #000'>x</div><div>secret</div>",
     "<p style='text-indent:-80px'>secret",
     *(f"<p style='margin-left:80px;text-indent:-80px;{style}'>secret" for style in (
         "margin-left:0", "margin-inline-start:0", "display:table-cell", "margin:1px auto")),
@@ -335,6 +369,8 @@ FAR = [
     "<form style='display:none'><table><tr><td></form>secret",
     "<div style='font-size:0'><form><form style='font-size:14px'>secret",
     "<div style='font-size:0'><form style='font-size:14px'><b></form></b>secret",
+    *(f"<div style='font-size:0'><form><{tag} style='font-size:14px'></form>secret</div>"
+      for tag in ("p", "li", "ul><li", "dd", "dt", "rb")),
     "<spacer style='display:none'>secret", "<frameset><p>secret",
     "<p style='scale:0'>secret", "<p style='outline:400px solid #fff;outline-offset:-400px'>secret",
 ]  # fmt: skip
