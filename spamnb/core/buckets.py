@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.core.library import ffi, lib, owned, pointer
+from spamnb.core.library import ffi, lib, locked, owned, pointer
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged
 
@@ -136,7 +137,7 @@ def _slice(values: np.ndarray, ends: list[int]) -> list[bytes]:
 
 
 class HashIndex:
-    """Maps hashes to places, from 0 on. A new hash gets the next place.
+    """Maps hashes to places, from 0 on. A new hash gets the next place. Only one thread at a time may use an index.
 
     >>> index = HashIndex()
     >>> index.places(np.array([7, -2, 7])), index.places(np.array([5, -2])), index.hashes
@@ -144,6 +145,7 @@ class HashIndex:
     """
 
     def __init__(self) -> None:
+        self.lock = threading.Lock()  # the core's functions run without the GIL
         self._pointer = owned(lib.hash_index_new(), lib.hash_index_delete)
 
     def __len__(self) -> int:
@@ -152,13 +154,15 @@ class HashIndex:
     @property
     def hashes(self) -> np.ndarray:
         """The hash at each place, a copy."""
-        octets = ffi.buffer(lib.hash_index_hashes(self._pointer), len(self) * 8)
-        return np.frombuffer(octets, np.int64).copy()
+        with locked(self):
+            octets = ffi.buffer(lib.hash_index_hashes(self._pointer), len(self) * _HASH.itemsize)
+            return np.frombuffer(octets, np.int64).copy()
 
     def places(self, hashes: np.ndarray) -> np.ndarray:
         """Return the places (k,) of ``hashes`` (k,)."""
         places = np.empty(len(hashes), np.int64)
         arguments = pointer("int64_t", np.ascontiguousarray(hashes)), len(hashes), pointer("int64_t", places)
-        if not lib.hash_index_places(self._pointer, *arguments):
-            raise MemoryError
+        with locked(self):
+            if not lib.hash_index_places(self._pointer, *arguments):
+                raise MemoryError
         return places

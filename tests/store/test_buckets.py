@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import add, mail, make_store
 
+from spamnb.core.buckets import HashIndex
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.filter import Classifier
@@ -238,6 +239,16 @@ def test_infinite_vectors_are_told() -> None:
 def test_figures_that_no_bucket_holds_are_refused(figures: list[int], says: str) -> None:
     with Store.create(":memory:", {}) as store, store.writing(), pytest.raises(SpamnbError, match=says):
         rewrite(store, TokenArray.of(["a"]).hashes, np.array([[figures]]), TokenArray.of(["a"]), 0)
+
+
+def test_an_index_is_used_by_one_thread_at_a_time() -> None:
+    index, hashes = HashIndex(), np.arange(9)
+    with index.lock:
+        with pytest.raises(RuntimeError, match="another thread"):
+            index.places(hashes)
+        with pytest.raises(RuntimeError, match="another thread"):
+            _ = index.hashes
+    assert index.places(hashes).tolist() == index.hashes.tolist() == hashes.tolist()
 
 
 def test_a_token_that_is_too_long_is_refused() -> None:
