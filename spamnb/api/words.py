@@ -257,7 +257,8 @@ def word_of(store: Store, word: str) -> WordReport:
     encoded = word.lower().encode("utf-8", "replace")
     with store.reading():
         files = [store] if store.shared is None else [store, store.shared]
-        tokens = sorted({token for file in files for token in read_texts(file)[0].ending_in(encoded)})
+        texts = [read_texts(file, file.own.dimensions)[0] for file in files]
+        tokens = sorted({token for array in texts for token in array.ending_in(encoded)})
         counts, totals = store.look_up(tokens).document_counts.T.tolist(), store.model.totals
     counts_by_token = {token: dict(zip(totals.classes, row)) for token, row in zip(tokens, counts) if any(row)}
     order = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))

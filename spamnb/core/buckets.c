@@ -13,6 +13,7 @@ static const struct layout LAYOUTS[] = {{4, 1, 1, 0}, {6, 1, 1, 2}, {8, 1, 1, 4}
 
 enum { HASH_BYTES = 8, END_OF_TEXT = 0xFF, NUMBERS = 3 /* of a cell */ };
 static const int64_t MAX_UNITS = 0x7FFFFFFF; /* of a weight */
+static const uint32_t EXPONENT = 0x7F800000; /* bits of a float; all are set if it is infinite or no number */
 static const size_t NONE = SIZE_MAX;
 
 /* The figures of a token in a class. further: occurrences less messages. */
@@ -160,10 +161,13 @@ enum bucket_problem buckets_read(const struct buckets *buckets, const int64_t *h
  * ends. begins: of all tokens. */
 static enum bucket_problem find_tokens(const struct buckets *buckets, size_t i, size_t *begins) {
     span texts = column(buckets->texts, buckets->text_ends, i);
-    size_t n_vector_bytes = size_of(column(buckets->vectors, buckets->vector_ends, i));
+    span vectors = column(buckets->vectors, buckets->vector_ends, i);
     size_t token = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES, end = (size_t)buckets->hash_ends[i] / HASH_BYTES;
-    if (n_vector_bytes && n_vector_bytes != (end - token) * buckets->vector_bytes)
+    if (!is_empty(vectors) && size_of(vectors) != (end - token) * buckets->vector_bytes)
         return BUCKET_CUT_VECTORS;
+    for (; vectors.at < vectors.end; vectors.at += sizeof(float))
+        if ((load_32(vectors.at) & EXPONENT) == EXPONENT)
+            return BUCKET_INFINITE;
     for (; token < end; token++) {
         const uint8_t *last = find_byte(texts, END_OF_TEXT);
         if (!last)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.core.library import ffi, lib, locked, owned, pointer
+from spamnb.core.library import ffi, lib, locked, numbers, owned, pointer
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged
 
@@ -16,6 +16,8 @@ MAX_RECORD: int = lib.MAX_RECORD  # bytes
 MIN_RECORD = 4  # bytes
 NO_BUCKET = b"", MIN_RECORD, b"", b"", b""  # the columns of a bucket without tokens
 RECORDS_CHANGED, BUCKET_WRITTEN, BUCKET_DELETED = lib.RECORDS_CHANGED, lib.BUCKET_WRITTEN, lib.BUCKET_DELETED
+MAX_PLACES = 256  # tokens of a bucket: a place has one byte
+VECTOR = np.dtype("<f4")
 _HASH = np.dtype("<i8")
 _COLUMNS = {"hashes": "hash_ends", "records": "record_ends", "texts": "text_ends", "vectors": "vector_ends"}
 _DAMAGE = {
@@ -28,6 +30,7 @@ _DAMAGE = {
     lib.BUCKET_FIGURES: "impossible figures",
     lib.BUCKET_CUT_TEXTS: "truncated texts",
     lib.BUCKET_CUT_VECTORS: "truncated vectors",
+    lib.BUCKET_INFINITE: "vectors that are not finite",
     lib.BUCKET_NO_TEXT: "a token in another bucket than that of its hash",
 }
 _TOO_LARGE = {
@@ -48,13 +51,15 @@ class ChangedTokens(NamedTuple):
 
 
 class Buckets:
-    """Rows of table ``tokens``: key, hashes, width, cells, and to change them texts and vectors."""
+    """Rows of table ``tokens``: key, hashes, width, cells, and to change them texts and vectors.
 
-    def __init__(self, rows: Sequence[tuple], classes: int) -> None:
-        self._n, self._classes = len(rows), classes
+    The vector of a token has ``dimensions`` numbers; 0 in a model without vectors.
+    """
+
+    def __init__(self, rows: Sequence[tuple], classes: int, dimensions: int = 0) -> None:
+        self._n, self._classes, self._vector_bytes = len(rows), classes, dimensions * VECTOR.itemsize
         keys, hashes, widths, records, *others = zip(*rows) if rows else [()] * 6
-        self._fields: dict[str, Any] = {"n": len(rows), "n_classes": classes}
-        self._sizes: dict[str, np.ndarray] = {}
+        self._fields: dict[str, Any] = {"n": len(rows), "n_classes": classes, "vector_bytes": self._vector_bytes}
         self._octets: dict[str, bytes] = {}
         for (column, ends), blobs in zip(_COLUMNS.items(), (hashes, records, *others)):
             try:
@@ -62,10 +67,9 @@ class Buckets:
             except TypeError:
                 name = "cells" if column == "records" else column
                 raise Damaged(f"{name} in table tokens that are not bytes") from None
-            sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
-            self._octets[column], self._sizes[column] = octets, sizes
+            self._octets[column] = octets
             self._fields[column] = ffi.from_buffer("uint8_t[]", octets)
-            self._fields[ends] = pointer("int64_t", np.cumsum(sizes))
+            self._fields[ends] = pointer("int64_t", np.cumsum(np.fromiter(map(len, blobs), np.int64, len(blobs))))
         if not {*map(type, widths)} <= {int}:
             self._raise(lib.BUCKET_WIDTH)
         for column, values in (("keys", keys), ("widths", widths)):
@@ -88,37 +92,39 @@ class Buckets:
 
         A bucket of more than ``max_tokens`` tokens is divided into buckets of ``new_tokens`` tokens.
         """
-        k, octets = len(tokens.hashes), self._octets
-        sizes = self._sizes["hashes"] // _HASH.itemsize
-        vector_bytes = int((self._sizes["vectors"] // np.maximum(sizes, 1)).max(initial=0))
+        if not 0 < new_tokens <= max_tokens <= MAX_PLACES:
+            raise ValueError(f"a bucket has 1 to {MAX_PLACES} tokens")
+        k, octets, bound = len(tokens.hashes), self._octets, len(tokens.texts) + 1
         changes = {
             "n": k, "hashes": pointer("int64_t", tokens.hashes),
             "figures": pointer("int64_t", tokens.figures, k, self._classes, 3),
-            "texts": pointer("uint8_t", tokens.texts), "text_begins": pointer("int64_t", tokens.text_begins, k),
-            "text_lengths": pointer("int64_t", tokens.text_lengths, k), "vectors": ffi.NULL,
+            "texts": pointer("uint8_t", tokens.texts), "text_begins": numbers("int64_t", tokens.text_begins, bound, k),
+            "text_lengths": numbers("int64_t", tokens.text_lengths, bound, k, least=-1), "vectors": ffi.NULL,
         }  # fmt: skip
+        if (tokens.text_begins + tokens.text_lengths >= bound).any():
+            raise ValueError("tokens are outside of their text")
         if tokens.vectors is not None:
-            vector_bytes = tokens.vectors.shape[1] * tokens.vectors.itemsize
-            changes["vectors"] = pointer("uint8_t", np.ascontiguousarray(tokens.vectors).view(np.uint8).ravel())
+            vectors = np.ascontiguousarray(tokens.vectors, VECTOR).view(np.uint8)
+            changes["vectors"] = pointer("uint8_t", vectors, k, self._vector_bytes)
         n_tokens = len(octets["hashes"]) // _HASH.itemsize + k
         room = self._n + n_tokens // new_tokens + 1
         n_records = len(octets["records"]) // MIN_RECORD + k * self._classes
         n_text_bytes = len(octets["texts"]) + int(np.maximum(tokens.text_lengths, 0).sum()) + k
-        rooms = n_tokens * _HASH.itemsize, n_records * MAX_RECORD, n_text_bytes, n_tokens * vector_bytes
+        rooms = n_tokens * _HASH.itemsize, n_records * MAX_RECORD, n_text_bytes, n_tokens * self._vector_bytes
         blobs = {column: np.empty(size, np.uint8) for column, size in zip(_COLUMNS, rooms)}
-        numbers = {name: np.empty(room, np.int64) for name in ("keys", "widths", *_COLUMNS.values())}
+        columns = {name: np.empty(room, np.int64) for name in ("keys", "widths", *_COLUMNS.values())}
         actions = np.empty(room, np.uint8)
         pointers = {name: pointer("uint8_t", values) for name, values in (*blobs.items(), ("actions", actions))}
-        pointers |= {name: pointer("int64_t", values) for name, values in numbers.items()}
+        pointers |= {name: pointer("int64_t", values) for name, values in columns.items()}
         changed = ffi.new("struct changed_buckets *", {**pointers, "max_tokens": max_tokens, "new_tokens": new_tokens})
-        buckets = ffi.new("struct buckets *", {**self._fields, "vector_bytes": vector_bytes})
+        buckets = ffi.new("struct buckets *", self._fields)
         self._raise(lib.buckets_change(buckets, ffi.new("struct changed_tokens *", changes), changed))
         n = changed.n
-        hashes, records, texts, vectors = (
-            _slice(blobs[column], numbers[ends][:n].tolist()) for column, ends in _COLUMNS.items()
+        hashes, records, *others = (
+            _slice(blobs[column], columns[ends][:n].tolist()) for column, ends in _COLUMNS.items()
         )
-        keys, widths = numbers["keys"][:n].tolist(), numbers["widths"][:n].tolist()
-        return actions[:n].tolist(), [keys, hashes, widths, records, texts, vectors]
+        keys, widths = columns["keys"][:n].tolist(), columns["widths"][:n].tolist()
+        return actions[:n].tolist(), [keys, hashes, widths, records, *others]
 
     def _raise(self, problem: int) -> None:
         """Raise the error of a problem, if there is one: OverflowError if figures are too large for a file."""

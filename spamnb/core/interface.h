@@ -254,7 +254,8 @@ void compute_trust(const double *odds, size_t n, double noise, double *trusts);
 /* What is wrong with a bucket of a file, or with the figures that a file should have. */
 enum bucket_problem {
     BUCKET_WHOLE, BUCKET_CUT_HASHES, BUCKET_HASH_ORDER, BUCKET_WIDTH, BUCKET_CUT_RECORDS, BUCKET_PLACE, BUCKET_LABEL,
-    BUCKET_FIGURES, BUCKET_CUT_TEXTS, BUCKET_CUT_VECTORS, BUCKET_NO_TEXT, BUCKET_COUNT, BUCKET_WEIGHT, BUCKET_MEMORY,
+    BUCKET_FIGURES, BUCKET_CUT_TEXTS, BUCKET_CUT_VECTORS, BUCKET_INFINITE, BUCKET_NO_TEXT, BUCKET_COUNT, BUCKET_WEIGHT,
+    BUCKET_MEMORY,
 };
 
 enum { MAX_RECORD = 15 }; /* bytes */

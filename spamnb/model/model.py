@@ -26,6 +26,7 @@ SIZE = "vocabulary_size"  # in table meta, the number of tokens
 NOISE = "label_noise"  # in table meta, the share of wrong labels
 SHARED = "shared_model"  # in table meta of a user's file, the path of the model that the file adds to
 DENSE_CLASSES = "dense_classes"  # in table meta of a model of vectors, the classes of its moments
+FIRST_MOMENTS = "dense_first"  # the array of the sums of vectors by class, in a model of vectors
 HISTOGRAM = np.dtype("<i8")  # of the calibration's bins in table classes
 NO_CURVE = 0.0, 0.0, 1.0  # slope, intercept and knee of a class without messages
 STARTER = "is_starter"  # in table meta of a starter
@@ -66,6 +67,12 @@ class Model:
     def has_vectors(self) -> bool:
         """Whether the tokens have vectors, and the classes moments."""
         return self.meta.get("model_type") not in BAYES_MODELS
+
+    @property
+    def dimensions(self) -> int:
+        """The number of dimensions of the tokens' vectors; 0 in a model without vectors."""
+        first = self.arrays.get(FIRST_MOMENTS, np.zeros(0))
+        return first.shape[1] if first.ndim == 2 and len(first) else 0
 
     @cached_property
     def totals(self) -> ClassTotals:

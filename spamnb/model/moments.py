@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.model.model import DENSE_CLASSES
+from spamnb.model.model import DENSE_CLASSES, FIRST_MOMENTS
 from spamnb.model.sums import Scatter
 
 # The unit of the fixed point. Vectors have length √d, so that components are about 1 and are rounded by 7.6e-6 at most.
@@ -52,9 +52,9 @@ def read_moments(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> t
     names: Any = meta.get(DENSE_CLASSES)
     if not _is_list_of_names(names):
         raise Damaged(f"{DENSE_CLASSES} in table meta are not a list of names")
-    width = (arrays.get("dense_first", np.zeros(1)).shape or (0,))[-1]  # number of dimensions of the embedding
+    width = (arrays.get(FIRST_MOMENTS, np.zeros(1)).shape or (0,))[-1]  # number of dimensions of the embedding
     second = (width,) if meta.get("model_type") == "gaussian" else (width, width)
-    shapes = {"dense_documents": (), "dense_first": (width,), "dense_second": second}
+    shapes = {"dense_documents": (), FIRST_MOMENTS: (width,), "dense_second": second}
     for name, dimensions in shapes.items():
         array = arrays.get(name, np.zeros(0))
         if array.shape != (len(names), *dimensions) or array.dtype.kind != "i":

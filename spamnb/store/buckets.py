@@ -20,7 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.core.buckets import BUCKET_DELETED, BUCKET_WRITTEN, NO_BUCKET, RECORDS_CHANGED, Buckets, ChangedTokens
+from spamnb.core.buckets import (
+    BUCKET_DELETED,
+    BUCKET_WRITTEN,
+    NO_BUCKET,
+    RECORDS_CHANGED,
+    VECTOR,
+    Buckets,
+    ChangedTokens,
+)
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model.class_counts import Cells, find_sorted
 from spamnb.reader.tokens import CHUNK_TOKENS, TokenArray
@@ -36,7 +44,6 @@ MAX_TOKEN_BYTES = (1 << 16) - 1
 MAX_CELLS = 1 << 20  # token × class that are in memory at once: 24 MB
 FEW_TOKENS = 1 / 16  # of the table: the buckets of more tokens are read in one range, because most buckets are needed
 LOWEST = -(1 << 63)  # hash
-VECTOR = np.dtype("<f4")
 _END = 0xFF  # after each text
 _CELLS = "bucket, hashes, width, cells"
 # The buckets of the hashes in a JSON list; max() of a key is one step in the tree of the keys.
@@ -84,8 +91,8 @@ def _read(cursor: Any, classes: int) -> Iterator[Buckets]:
         yield Buckets(rows, classes)
 
 
-def read_texts(database: Database) -> tuple[TokenArray, np.ndarray]:
-    """Return all tokens, and their vectors (n, d)."""
+def read_texts(database: Database, dimensions: int) -> tuple[TokenArray, np.ndarray]:
+    """Return all tokens, and their vectors (n, d) of a model with these ``dimensions``."""
     rows = _select(database, "bucket, hashes, texts, vectors").fetchall()
     stored, sizes = _parse_hashes(rows)
     texts = [row[2] for row in rows]
@@ -97,7 +104,7 @@ def read_texts(database: Database) -> tuple[TokenArray, np.ndarray]:
     if not is_whole.all():
         raise Damaged("truncated texts in table tokens")
     packed = TokenArray.of_packed(octets[~is_end], (np.diff(ends, prepend=-1) - 1).astype(np.int32))
-    vectors = _parse_vectors([row[3] for row in rows], sizes)
+    vectors = _parse_vectors([row[3] for row in rows], sizes, dimensions)
     return TokenArray(packed.text, packed.offsets, packed.lengths, stored), vectors
 
 
@@ -114,11 +121,13 @@ def check_texts(block: Block) -> None:
         raise Damaged("tokens in table tokens that have another hash")
 
 
-def read_vectors(database: Database, hashes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+def read_vectors(
+    database: Database, hashes: np.ndarray, size: int, dimensions: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the hashes (n,), ascending, of the tokens in the buckets of these ``hashes``, and their vectors (n, d)."""
     rows = _select(database, "bucket, hashes, vectors", hashes, size).fetchall()
     known, sizes = _parse_hashes(rows)
-    return known, _parse_vectors([row[2] for row in rows], sizes)
+    return known, _parse_vectors([row[2] for row in rows], sizes, dimensions)
 
 
 def _select(database: Database, columns: str, hashes: np.ndarray | None = None, size: int = 0) -> Any:
@@ -149,19 +158,17 @@ def _parse_hashes(rows: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray]:
     return hashes, sizes
 
 
-def _parse_vectors(blobs: Sequence[Any], sizes: np.ndarray) -> np.ndarray:
-    """Return the vectors (n, d) of the tokens of buckets; a bucket may have none."""
+def _parse_vectors(blobs: Sequence[Any], sizes: np.ndarray, dimensions: int) -> np.ndarray:
+    """Return the vectors (n, d) of the tokens of buckets; a bucket has the vectors of all its tokens, or none."""
     octets = _bytes_of("vectors", blobs)
     lengths = np.fromiter(map(len, blobs), np.int64, len(blobs))
-    row_bytes = np.unique(lengths // np.maximum(sizes, 1), return_index=True)[0]
-    width = int(row_bytes.max(initial=0))
     has_vectors = lengths > 0
-    if (lengths[has_vectors] != sizes[has_vectors] * width).any() or width % VECTOR.itemsize:
+    if (lengths[has_vectors] != sizes[has_vectors] * dimensions * VECTOR.itemsize).any():
         raise Damaged("truncated vectors in table tokens")
-    vectors = np.zeros((int(sizes.sum()), width // VECTOR.itemsize), VECTOR)
-    vectors[np.repeat(has_vectors, sizes)] = np.frombuffer(octets, VECTOR).reshape(-1, vectors.shape[1] or 1)
+    vectors = np.zeros((int(sizes.sum()), dimensions), VECTOR)
+    vectors[np.repeat(has_vectors, sizes)] = np.frombuffer(octets, VECTOR).reshape(-1, dimensions or 1)
     if not np.isfinite(vectors).all():
-        raise Damaged("vectors in table tokens that are not finite")
+        raise Damaged("vectors that are not finite in table tokens")
     return vectors
 
 
@@ -183,18 +190,18 @@ def write_blocks(database: Database, blocks: Iterable[Block], classes: int) -> N
         for first in range(0, len(block.tokens), step):
             chunk = np.arange(first, min(first + step, len(block.tokens)))
             tokens, figures = block.tokens.take(chunk), block.cells.take(chunk).table(len(chunk), classes)
-            rewrite(database, tokens.hashes, figures, tokens, 0, block.vectors[chunk].astype(VECTOR))
+            rewrite(database, tokens.hashes, figures, tokens, 0, block.vectors.shape[1], block.vectors[chunk])
 
 
 def rewrite(
     database: Database, hashes: np.ndarray, figures: np.ndarray, texts: TokenArray, size: int,
-    vectors: np.ndarray | None = None,
+    dimensions: int = 0, vectors: np.ndarray | None = None,
 ) -> None:  # fmt: skip
     """Replace the ``figures`` (k, C, 3) of the tokens with these ``hashes``, ascending. A token of zeros is deleted.
 
     ``texts`` are tokens in any order, among them all that the file lacks. New tokens get the ``vectors`` (k, d), or
-    zeros. ``size`` is the number of tokens in the table. Of buckets that keep their tokens, nine in ten of a lesson,
-    only the cells are written.
+    zeros; d is ``dimensions``. ``size`` is the number of tokens in the table. Of buckets that keep their tokens, nine
+    in ten of a lesson, only the cells are written.
     """
     if not len(hashes):
         return
@@ -209,7 +216,8 @@ def rewrite(
     begins, lengths = (np.append(values[order], none)[place] for values, none in columns)
     tokens = ChangedTokens(hashes, figures, texts.text, begins, lengths, vectors)
     try:
-        actions, written = Buckets(rows, figures.shape[1]).change(tokens, MAX_BUCKET_TOKENS, BUCKET_TOKENS)
+        buckets = Buckets(rows, figures.shape[1], dimensions)
+        actions, written = buckets.change(tokens, MAX_BUCKET_TOKENS, BUCKET_TOKENS)
     except OverflowError as error:
         raise SpamnbError(f"{database.path}: {error}") from None
     keys, _, widths, cells, _, _ = written

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.class_names import check_class_name
+from spamnb.core.buckets import VECTOR
 from spamnb.core.curve import BINS
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
@@ -21,7 +22,7 @@ from spamnb.reader.tokens import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.shown_text import escape
 from spamnb.store.arrays import parse_array
-from spamnb.store.buckets import MAX_TOKEN_BYTES, VECTOR, Block
+from spamnb.store.buckets import MAX_TOKEN_BYTES, Block
 from spamnb.store.classes import MAX_CLASSES
 from spamnb.store.database import MAX_SUM, int_up_to
 from spamnb.store.lessons import Lesson, decompress
@@ -177,11 +178,6 @@ class _Parser:
             raise SpamnbError(f"{name}: a correction in a model of another type")
         tokens, (positions,) = merge_vocabularies([TokenArray.of(self.tokens)])
         token, label = np.array(self.cells, np.intp).reshape(-1, 2).T
-        vectors = np.zeros((len(tokens), 0), VECTOR)
-        if self.vectors:
-            with np.errstate(over="ignore"):  # vectors are checked for infinity when they are read from the store
-                vectors = np.array(self.vectors, VECTOR).reshape(len(positions), -1)
-            vectors = vectors[np.unique(positions, return_index=True)[1]]
         cells = Cells.sum(positions[token], label, figures)
         model = Model(
             {**meta, SIZE: len(tokens)},
@@ -193,6 +189,11 @@ class _Parser:
             None,
             arrays=self.arrays,
         )
+        vectors = np.zeros((len(tokens), model.dimensions), VECTOR)
+        if self.vectors:
+            with np.errstate(over="ignore"):  # vectors are checked for infinity when they are read from the store
+                vectors = np.array(self.vectors, VECTOR).reshape(len(positions), model.dimensions)
+            vectors = vectors[np.unique(positions, return_index=True)[1]]
         return Snapshot(model, Block(tokens, cells, vectors), self.messages, self.lessons)
 
 

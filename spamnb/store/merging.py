@@ -9,13 +9,14 @@ from operator import attrgetter
 
 import numpy as np
 
+from spamnb.core.buckets import VECTOR
 from spamnb.errors import SpamnbError
 from spamnb.model.class_counts import WEIGHT, Cells
 from spamnb.model.delta import MessageRecord
 from spamnb.model.model import SHARED, SIZE, Model
 from spamnb.reader.tokens import merge_vocabularies
 from spamnb.settings import ORIGIN, Settings
-from spamnb.store.buckets import VECTOR, Block
+from spamnb.store.buckets import Block
 from spamnb.store.snapshot import Snapshot, read_sums
 from spamnb.store.store import Store
 

@@ -388,7 +388,7 @@ class Store(Database):
             for hashes, figures in read_all_figures(self, len(self.own.class_ids)):
                 pending.add_to(figures, hashes)
                 parts.append((len(hashes), Cells.of_table(figures)))
-            tokens, vectors = read_texts(self)
+            tokens, vectors = read_texts(self, self.own.dimensions)
             return Block(tokens, Cells.concat(parts), vectors)
 
     def look_up(self, tokens: Sequence[str]) -> Sums:
@@ -423,8 +423,9 @@ class Store(Database):
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""
         with self.reading():
-            stored, vectors = read_vectors(self, np.sort(hashes), self.own.meta[SIZE])
-            zeros = np.zeros((1, vectors.shape[1]), vectors.dtype)
+            size, dimensions = self.own.meta[SIZE], self.own.dimensions
+            stored, vectors = read_vectors(self, np.sort(hashes), size, dimensions)
+            zeros = np.zeros((1, dimensions), vectors.dtype)
             return np.append(vectors, zeros, axis=0)[find_sorted(stored, hashes)]
 
     def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
@@ -532,7 +533,7 @@ class Store(Database):
             update_model(self, self._own)
             self._is_written = True
         if self._rows is not None:
-            self._rows.write_changes(self.own.meta[SIZE])
+            self._rows.write_changes(self.own)
 
     def recalibrate(self) -> None:
         """Let the curves be fitted again when the transaction ends."""

@@ -98,14 +98,14 @@ class TokenTable:
         if new_tokens is not None:
             self._texts.append(new_tokens)
 
-    def write_changes(self, size: int) -> None:
-        """Write the changed rows into the table, which has about ``size`` tokens."""
+    def write_changes(self, model: Model) -> None:
+        """Write the changed rows into the table."""
         places = np.flatnonzero(self._is_changed)
         if not len(places):
             return
         hashes = self._index.hashes[places]
         order = np.argsort(hashes)
         figures, texts = self.figures[places[order]], TokenArray.concat(self._texts)
-        rewrite(self._database, hashes[order], figures, texts, size)
+        rewrite(self._database, hashes[order], figures, texts, model.meta[SIZE], model.dimensions)
         self._is_changed[places] = False
         self._texts = []

@@ -86,7 +86,7 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
         ("lda", {"dense_classes": ["ham"]}, "do not belong together"),
         ("lda", {"dense_classes": ["ham", "other"]}, "dense_classes in table meta lack"),
         ("lda", {"dense_classes": "ham"}, "dense_classes in table meta are not a list of names"),
-        ("lda", {"vectors": []}, "a vector in table tokens that does not have 2 numbers"),
+        ("lda", {"vectors": []}, "truncated vectors in table tokens"),
     ],
 )
 def test_what_does_not_belong_together_is_told(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import add, mail, make_store
 
-from spamnb.core.buckets import HashIndex
+from spamnb.core.buckets import NO_BUCKET, Buckets, ChangedTokens, HashIndex
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.filter import Classifier
@@ -65,8 +65,8 @@ def texts_of(figures: Figures) -> TokenArray:
     return TokenArray(array.text, array.offsets, array.lengths, hashes, np.zeros(len(hashes), np.int8))
 
 
-def read(store: Store) -> Figures:
-    (tokens, _), parts = read_texts(store), list(read_all_figures(store, CLASSES))
+def read(store: Store, dimensions: int) -> Figures:
+    (tokens, _), parts = read_texts(store, dimensions), list(read_all_figures(store, CLASSES))
     cells, hashes = Cells.concat([(len(part), Cells.of_table(table)) for part, table in parts]), tokens.hashes.tolist()
     assert [hash_ for part, _ in parts for hash_ in part.tolist()] == hashes
     figures: Figures = {hash_: {} for hash_ in hashes}
@@ -103,8 +103,9 @@ def test_tokens_that_are_rewritten_are_read_again(
             expected = {hash_: cells for hash_, cells in expected.items() if hash_ not in deleted} | change
             hashes, cells = cells_of({hash_: {} for hash_ in deleted} | change)
             if len(hashes):
-                rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(change), chance.choice([0, 1 << 30]))
-            assert read(store) == expected
+                table, size = cells.table(len(hashes), CLASSES), chance.choice([0, 1 << 30])
+                rewrite(store, hashes, table, texts_of(change), size, dimensions)
+            assert read(store, dimensions) == expected
         sizes = [len(row[0]) // 8 for row in store.execute("SELECT hashes FROM tokens")]
         assert all(1 <= size <= 4 for size in sizes)
         asked = np.array(sorted({*first, *expected, 5}), np.int64)
@@ -113,7 +114,7 @@ def test_tokens_that_are_rewritten_are_read_again(
             known, cells = cells_of(expected)
             table = dict(zip(known.tolist(), cells.table(len(known), CLASSES).tolist()))
             assert figures.tolist() == [table.get(hash_, [[0] * 3] * CLASSES) for hash_ in asked.tolist()]
-            known, vectors = read_vectors(store, asked, size)
+            known, vectors = read_vectors(store, asked, size, dimensions)
             of_hash = dict(zip(known.tolist(), vectors.tolist()))
             assert of_hash.keys() >= {*expected}
         for number, hash_ in enumerate(sorted(first), 1):
@@ -154,21 +155,18 @@ def test_a_deleted_tokens_hash_is_not_left_as_a_key(small: None) -> None:
         ("texts = CAST(texts || x'ff' AS BLOB)", "truncated texts"),
         ("texts = x'61ff62ff64ff'", "another hash"),
         ("vectors = x'0000'", "truncated vectors"),
-        ("vectors = CAST(replace(hex(zeroblob(length(hashes) / 8)), '00', 'abcd') AS BLOB)", None),
+        ("vectors = zeroblob(length(hashes) / 2)", "truncated vectors"),  # a model without vectors
     ],
 )
-def test_buckets_that_no_model_has_are_told(tmp_path: Path, spoil: str, says: str | None) -> None:
+def test_buckets_that_no_model_has_are_told(tmp_path: Path, spoil: str, says: str) -> None:
     store = make_store([("ham", {"a": 1, "b": 3}), ("spam", {"a": 2, "c": 1})])
     store.execute("PRAGMA writable_schema = ON")
     store.execute("UPDATE sqlite_schema SET sql = replace(sql, 'NOT NULL', '') WHERE name = 'tokens'")
     store.execute("PRAGMA writable_schema = RESET")
     store.execute(f"UPDATE tokens SET {spoil}")  # noqa: S608
-    if says is None:  # vectors that another kind of model has are harmless
-        assert read_snapshot(store).block.vectors.shape == (3, 1)
-    else:
-        with pytest.raises(SpamnbError, match=says) as error:
-            read_snapshot(store)
-        assert "\n" not in str(error.value)
+    with pytest.raises(SpamnbError, match=says) as error:
+        read_snapshot(store)
+    assert "\n" not in str(error.value)
 
 
 @given(TOKENS.filter(bool), TOKENS, st.data())
@@ -177,7 +175,9 @@ def test_spoiled_buckets_are_read_or_told(first: Figures, change: Figures, data:
         patch.setattr(buckets, "BUCKET_TOKENS", 2)
         patch.setattr(buckets, "MAX_BUCKET_TOKENS", 4)
         hashes, cells = cells_of(first)
-        rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(first), 0)
+        dimensions = data.draw(st.integers(0, 2))
+        vectors = np.ones((len(hashes), dimensions), np.float32)
+        rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(first), 0, dimensions, vectors)
         column = data.draw(st.sampled_from(["hashes", "width", "cells", "texts", "vectors"]))
         (old,) = store.execute(f"SELECT {column} FROM tokens ORDER BY bucket LIMIT 1").fetchone()  # noqa: S608
         if column == "width":
@@ -191,8 +191,8 @@ def test_spoiled_buckets_are_read_or_told(first: Figures, change: Figures, data:
         table = cells.table(len(hashes), CLASSES)
         for access in (
             lambda: list(read_all_figures(store, CLASSES)),
-            lambda: read_texts(store),
-            lambda: rewrite(store, hashes, table, texts_of(change), 0),
+            lambda: read_texts(store, dimensions),
+            lambda: rewrite(store, hashes, table, texts_of(change), 0, dimensions),
             lambda: list(read_all_figures(store, CLASSES)),
         ):
             try:
@@ -209,24 +209,65 @@ def test_texts_that_end_in_another_bucket_are_told(small: None) -> None:
     for key, content in ((first, word + rest), (second, others + b"\xff")):
         store.execute("UPDATE tokens SET texts = ? WHERE bucket = ?", (content, key))
     with pytest.raises(Damaged, match="truncated texts"):
-        read_texts(store)
+        read_texts(store, 0)
 
 
 @pytest.mark.parametrize(
-    ("spoil", "says"), [("texts = x'61'", "truncated texts"), ("vectors = x'0000'", "truncated v")]
+    ("spoil", "says"),
+    [
+        ("texts = x'61'", "truncated texts"),
+        ("vectors = x'0000'", "truncated vectors"),
+        ("vectors = zeroblob(4000000 * length(hashes) / 8)", "truncated vectors"),
+    ],
 )
-def test_a_damaged_bucket_is_told_before_it_gets_a_token(spoil: str, says: str) -> None:
-    store = make_store([("ham", {"a": 1, "b": 3}), ("spam", {"a": 2, "c": 1})])
+@pytest.mark.parametrize("n_tokens", [2, 3])
+def test_a_damaged_bucket_is_told_before_it_gets_a_token(spoil: str, says: str, n_tokens: int) -> None:
+    store = make_store([("ham", dict.fromkeys("abc"[:n_tokens], 1))])
     store.execute(f"UPDATE tokens SET {spoil}")  # noqa: S608
     with pytest.raises(SpamnbError, match=says):
         add(store, "ham", {"d": 1})
 
 
-def test_infinite_vectors_are_told() -> None:
-    store = make_store([("ham", {"a": 1})])
-    store.execute("UPDATE tokens SET vectors = ?", (np.array([np.inf], "<f4").tobytes(),))
-    with pytest.raises(SpamnbError, match="vectors in table tokens that are not finite"):
-        store.vectors(TokenArray.of(["a"]).hashes)
+@pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan])
+def test_infinite_vectors_are_told(number: float) -> None:
+    old, new = TokenArray.of(["a"]), TokenArray.of(["b"])
+    figures = np.ones((1, CLASSES, 3), np.int64)
+    with Store.create(":memory:", {}) as store, store.writing():
+        rewrite(store, old.hashes, figures, old, 0, 2, np.array([[1, number]], np.float32))
+        for access in (
+            lambda: read_texts(store, 2),
+            lambda: read_vectors(store, old.hashes, 0, 2),
+            lambda: rewrite(store, new.hashes, figures, new, 0, 2),
+        ):
+            with pytest.raises(Damaged, match="vectors that are not finite in table tokens"):
+                access()
+
+
+@pytest.mark.parametrize(
+    ("change", "sizes"),
+    [
+        ({"text_begins": np.array([0, 2])}, (64, 32)),
+        ({"text_begins": np.array([0, -1])}, (64, 32)),
+        ({"text_lengths": np.array([1, 2])}, (64, 32)),
+        ({"text_lengths": np.array([1, -2])}, (64, 32)),
+        ({"text_lengths": np.array([1])}, (64, 32)),
+        ({"vectors": np.zeros((1, 3), np.float32)}, (64, 32)),
+        ({"vectors": np.zeros((2, 4), np.float32)}, (64, 32)),
+        ({"figures": np.ones((2, 1, 3), np.int64)}, (64, 32)),
+        ({}, (32, 64)),
+        ({}, (257, 32)),
+        ({}, (64, 0)),
+    ],
+)
+def test_arrays_of_other_sizes_are_refused(change: dict[str, np.ndarray], sizes: tuple[int, int]) -> None:
+    buckets = Buckets([(LOWEST, *NO_BUCKET)], 2, 3)
+    tokens = ChangedTokens(
+        np.array([1, 2]), np.ones((2, 2, 3), np.int64), np.frombuffer(b"ab", np.uint8), np.array([0, 1]),
+        np.array([1, 1]), np.ones((2, 3), np.float32),
+    )  # fmt: skip
+    assert buckets.change(tokens, 64, 32)[1][4] == [b"a\xffb\xff"]
+    with pytest.raises(ValueError, match=r"another type or shape|out of bounds|outside of|has 1 to 256"):
+        buckets.change(tokens._replace(**change), *sizes)
 
 
 @pytest.mark.parametrize(
