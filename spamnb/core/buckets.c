@@ -2,7 +2,8 @@
 
 #include "hash.h"
 
-/* How many bytes the numbers of a record have: its class, both of its counts, and its weight. Before them is the place of
+/* How many bytes the numbers of a record have: its class, its messages, its occurrences less its messages, which have as
+ * many bytes, and its weight. Before them is the place of
  * the token in the bucket, in one byte. All records of a bucket have one layout. Each layout is wider than the one before.
  * The first lacks the weight, which is 0. */
 struct layout {
@@ -16,10 +17,10 @@ static const int64_t MAX_UNITS = 0x7FFFFFFF; /* of a weight */
 static const uint32_t EXPONENT = 0x7F800000; /* bits of a float; all are set if it is infinite or no number */
 static const size_t NONE = SIZE_MAX;
 
-/* The figures of a token in a class. further: occurrences less messages. */
+/* The figures of a token in a class. */
 struct record {
-    uint64_t place, label, messages, further;
-    int64_t weight;
+    uint64_t place, label;
+    int64_t messages, occurrences, weight;
 };
 
 /* A token of a bucket that changes. old: its number among the tokens of all buckets; changed: its number among the
@@ -69,11 +70,20 @@ static const struct layout *layout_of(int64_t width) {
 static struct record parse_record(const uint8_t *at, const struct layout *layout) {
     struct record record = {.place = *at++};
     record.label = load_number(at, layout->label), at += layout->label;
-    record.messages = load_number(at, layout->count), at += layout->count;
-    record.further = load_number(at, layout->count), at += layout->count;
+    record.messages = (int64_t)load_number(at, layout->count), at += layout->count;
+    record.occurrences = record.messages + (int64_t)load_number(at, layout->count), at += layout->count;
     uint64_t weight = load_number(at, layout->weight);
     record.weight = layout->weight == 2 ? (int16_t)weight : (int32_t)weight;
     return record;
+}
+
+/* Checks the figures of a token in a class. */
+static enum bucket_problem check_figures(const struct record *record) {
+    if (record->messages < 0 || record->occurrences < record->messages || (!record->messages && record->occurrences))
+        return BUCKET_FIGURES;
+    if (record->occurrences > UINT32_MAX)
+        return BUCKET_COUNT;
+    return record->weight > MAX_UNITS || record->weight < -MAX_UNITS ? BUCKET_WEIGHT : BUCKET_WHOLE;
 }
 
 /* Checks the records of a bucket of n tokens, and writes where the records of each token begin. */
@@ -95,7 +105,7 @@ static enum bucket_problem check_records(const struct buckets *buckets, size_t i
             begins[next++] = (size_t)(records.at - buckets->records);
         if (record.label >= buckets->n_classes || record.label < least_label)
             return BUCKET_LABEL;
-        if ((!record.messages && record.further) || record.weight < -MAX_UNITS)
+        if (check_figures(&record))
             return BUCKET_FIGURES;
         least_label = record.label + 1;
     }
@@ -147,8 +157,8 @@ enum bucket_problem buckets_read(const struct buckets *buckets, const int64_t *h
             for (size_t at = begins[token]; at < begins[token + 1]; at += layout->width) {
                 struct record record = parse_record(buckets->records + at, layout);
                 int64_t *cell = figures + (k * buckets->n_classes + record.label) * NUMBERS;
-                cell[0] = (int64_t)record.messages;
-                cell[1] = (int64_t)(record.messages + record.further);
+                cell[0] = record.messages;
+                cell[1] = record.occurrences;
                 cell[2] = record.weight;
             }
         }
@@ -191,13 +201,14 @@ static size_t read_records(const struct buckets *buckets, const struct layout *l
     const int64_t *cell = changes->figures + place->changed * buckets->n_classes * NUMBERS;
     for (size_t label = 0; label < buckets->n_classes; label++, cell += NUMBERS)
         if (cell[0] || cell[1] || cell[2])
-            records[n++] = (struct record){0, label, (uint64_t)cell[0], (uint64_t)(cell[1] - cell[0]), cell[2]};
+            records[n++] = (struct record){0, label, cell[0], cell[1], cell[2]};
     return n;
 }
 
 /* Returns the narrowest layout that holds a record. */
 static const struct layout *narrowest_layout(const struct record *record) {
-    uint64_t count = record->messages > record->further ? record->messages : record->further;
+    int64_t further = record->occurrences - record->messages;
+    int64_t count = record->messages > further ? record->messages : further;
     if (count > UINT16_MAX || record->label > UINT8_MAX)
         return &LAYOUTS[4];
     if (count > UINT8_MAX)
@@ -267,10 +278,9 @@ static enum bucket_problem write_records(const struct buckets *buckets, size_t i
         size_t n_of_token = read_records(buckets, old_layout, scratch->begins, changes, &places[k], records);
         for (size_t j = 0; j < n_of_token; j++) {
             records[j].place = k;
-            if (records[j].messages > UINT32_MAX || records[j].messages + records[j].further > UINT32_MAX)
-                return BUCKET_COUNT;
-            if (records[j].weight > MAX_UNITS || records[j].weight < -MAX_UNITS)
-                return BUCKET_WEIGHT;
+            enum bucket_problem problem = check_figures(&records[j]);
+            if (problem)
+                return problem;
             const struct layout *needed = narrowest_layout(&records[j]);
             layout = needed > layout ? needed : layout;
         }
@@ -281,8 +291,8 @@ static enum bucket_problem write_records(const struct buckets *buckets, size_t i
         const struct record *record = &scratch->records[k];
         *at++ = (uint8_t)record->place;
         at = store_number(at, layout->label, record->label);
-        at = store_number(at, layout->count, record->messages);
-        at = store_number(at, layout->count, record->further);
+        at = store_number(at, layout->count, (uint64_t)record->messages);
+        at = store_number(at, layout->count, (uint64_t)(record->occurrences - record->messages));
         at = store_number(at, layout->weight, (uint64_t)record->weight);
     }
     changed->record_ends[changed->n] = at - changed->records;

@@ -121,9 +121,7 @@ def check_texts(block: Block) -> None:
         raise Damaged("tokens in table tokens that have another hash")
 
 
-def read_vectors(
-    database: Database, hashes: np.ndarray, size: int, dimensions: int
-) -> tuple[np.ndarray, np.ndarray]:
+def read_vectors(database: Database, hashes: np.ndarray, size: int, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the hashes (n,), ascending, of the tokens in the buckets of these ``hashes``, and their vectors (n, d)."""
     rows = _select(database, "bucket, hashes, vectors", hashes, size).fetchall()
     known, sizes = _parse_hashes(rows)

@@ -148,6 +148,7 @@ def test_a_deleted_tokens_hash_is_not_left_as_a_key(small: None) -> None:
         ("cells = CAST(x'0009' || substr(cells, 3) AS BLOB)", "unknown or repeated classes"),
         ("cells = CAST(substr(cells, 1, 4) || cells AS BLOB)", "unknown or repeated classes"),
         ("cells = CAST(x'00000001' || substr(cells, 5) AS BLOB)", "impossible figures"),
+        ("width = 15, cells = x'000000ffffffffffffffff00000000'", "impossible figures"),
         ("texts = NULL", "texts .* not bytes"),
         ("texts = x''", "truncated texts"),
         ("texts = 'y'", "texts .* not bytes"),
@@ -275,10 +276,15 @@ def test_arrays_of_other_sizes_are_refused(change: dict[str, np.ndarray], sizes:
     [
         ([1, MAX_COUNT + 1, 0], "counted more than 4,294,967,295 times"),
         ([1, 1, -MAX_UNITS - 1], "weight is larger than a model file holds"),
+        ([5, 3, 0], "impossible figures"),
+        ([0, 1, 0], "impossible figures"),
+        ([-1, 1, 0], "impossible figures"),
+        ([-(1 << 63), (1 << 63) - 1, 0], "impossible figures"),
+        ([(1 << 63) - 1, -(1 << 63), 0], "impossible figures"),
     ],
 )
 def test_figures_that_no_bucket_holds_are_refused(figures: list[int], says: str) -> None:
-    with Store.create(":memory:", {}) as store, store.writing(), pytest.raises(SpamnbError, match=says):
+    with pytest.raises(SpamnbError, match=says), Store.create(":memory:", {}) as store, store.writing():
         rewrite(store, TokenArray.of(["a"]).hashes, np.array([[figures]]), TokenArray.of(["a"]), 0)
 
 

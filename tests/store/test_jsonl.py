@@ -110,7 +110,7 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
         ),
         (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),
         (lambda lines: [line.replace('"calibration": [[0, ', '"calibration": [[0, 9') for line in lines], "bounds"),
-        (lambda lines: [re.sub(r"\[(\d+), \d+\]}", r"[\1, 0]}", line) for line in lines], "do not fit together"),
+        (lambda lines: [re.sub(r"\[(\d+), \d+\]}", r"[\1, 0]}", line) for line in lines], "impossible figures"),
         (lambda lines: [re.sub(r'"message": "..', '"message": "', line) for line in lines], "digest in table messages"),
         (lambda lines: ["[" * 100_000, *lines[1:]], "line 1 "),
         (lambda lines: [*lines[:-1], ARRAY.replace("<f8", "f8,("), lines[-1]], "array w"),
