@@ -1,6 +1,7 @@
-"""Build the core with sanitizers, and feed it mutated messages for a time.
+"""Build the core with sanitizers, and feed it mutated messages for a time, or run tests with it.
 
     python tests/reader/fuzzing.py --seconds 60 --seed 7
+    python tests/reader/fuzzing.py --tests tests/store/test_buckets.py
 
 Seeds are the messages of ``hostile.py`` and of its folder, those below ``SPAMNB_CORPORA``, if it is set, and those of
 the grammars in ``structures.py`` and ``pages.py``. Python answers the questions of the core as usual: charsets,
@@ -95,6 +96,14 @@ def fuzz(seconds: float, seed: int) -> tuple[int, str]:
             shutil.copy(Path(name, "message"), "failed-message")
         failure = f"exit status {run.returncode}\n{run.stderr[-5000:]}" if run.returncode else ""
         return int(run.stdout or 0), failure
+
+
+def run_tests(paths: list[Path]) -> int:
+    """Run tests with sanitizers, and return the exit status of pytest."""
+    with tempfile.TemporaryDirectory() as name:
+        options = ["-q", "--capture=sys", "-p", "no:cacheprovider", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
+        command = [sys.executable, "-m", "pytest", *options, *[path.resolve() for path in paths]]
+        return subprocess.run(command, env=build(Path(name)), cwd=name).returncode
 
 
 def seeds() -> list[bytes]:
@@ -192,10 +201,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tests", type=Path, nargs="+", help="run these tests instead of reading messages")
     parser.add_argument("--read-in", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.read_in:
         print(read_mutated(chosen.read_in, chosen.seconds, chosen.seed))
+    elif chosen.tests:
+        sys.exit(run_tests(chosen.tests))
     else:
         number, failure = fuzz(chosen.seconds, chosen.seed)
         print(f"{number} messages", failure)
