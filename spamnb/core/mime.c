@@ -101,7 +101,7 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
     bool is_misspelt = is_type && is_empty(filename) && !is_one_of(before_first(name, '/'), KINDS) &&
                        display_of_type(name) == AS_NOTHING;
     if (!is_type || is_misspelt)
-        name = find(name, LITERAL("html")) ? LITERAL("text/html") : LITERAL("text/plain");
+        name = is_misspelt && find(name, LITERAL("html")) ? LITERAL("text/html") : LITERAL("text/plain");
     if ((!is_type || is_misspelt) && !is_empty(type_parameters.boundary))
         name = LITERAL("multipart/mixed");
     struct entity entity = {
