@@ -2,17 +2,17 @@
 
 #include "hash.h"
 
-/* How many bytes the numbers of a record have: its class, its messages, its occurrences less its messages, which have as
- * many bytes, and its weight. Before them is the place of
- * the token in the bucket, in one byte. All records of a bucket have one layout. Each layout is wider than the one before.
- * The first lacks the weight, which is 0. */
+/* How many bytes a record has, and its numbers: its class, its messages, its occurrences less its messages, which have as
+ * many bytes, and its weight. Before them is the place of the token in the bucket, in one byte. All records of a bucket
+ * have one layout. Each layout is wider than the one before. The first lacks the weight, which is 0. */
 struct layout {
     uint8_t width, label, count, weight;
 };
 
-static const struct layout LAYOUTS[] = {{4, 1, 1, 0}, {6, 1, 1, 2}, {8, 1, 1, 4}, {10, 1, 2, 4}, {MAX_RECORD, 2, 4, 4}};
+static const struct layout LAYOUTS[] = {
+    {MIN_RECORD, 1, 1, 0}, {6, 1, 1, 2}, {8, 1, 1, 4}, {10, 1, 2, 4}, {MAX_RECORD, 2, 4, 4}};
 
-enum { HASH_BYTES = 8, END_OF_TEXT = 0xFF, NUMBERS = 3 /* of a cell */ };
+enum { HASH_BYTES = 8, NUMBERS = 3 /* of a cell */ };
 static const int64_t MAX_UNITS = 0x7FFFFFFF; /* of a weight */
 static const uint32_t EXPONENT = 0x7F800000; /* bits of a float; all are set if it is infinite or no number */
 static const size_t NONE = SIZE_MAX;
@@ -301,12 +301,12 @@ static enum bucket_problem write_records(const struct buckets *buckets, size_t i
 }
 
 /* Joins the old tokens of bucket i with the changed tokens from begin to end, and writes the places of those that are
- * used. Returns their number. has_moved: whether the bucket gets or loses a token, a result. */
+ * used. Returns their number. Writes whether the bucket gets or loses a token. */
 static size_t join_tokens(const struct buckets *buckets, size_t i, const struct changed_tokens *changes, size_t begin,
-                          size_t end, struct place *places, bool *has_moved) {
+                          size_t end, struct place *places, bool *has_other_tokens) {
     span stored = column(buckets->hashes, buckets->hash_ends, i);
     size_t token = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES, n = 0, n_cells = buckets->n_classes * NUMBERS;
-    *has_moved = false;
+    *has_other_tokens = false;
     while (!is_empty(stored) || begin < end) {
         int64_t hash = is_empty(stored) ? INT64_MAX : load_hash(stored.at);
         bool is_changed = begin < end && (is_empty(stored) || changes->hashes[begin] <= hash);
@@ -316,7 +316,7 @@ static size_t join_tokens(const struct buckets *buckets, size_t i, const struct 
         if (is_used)
             places[n++] = (struct place){is_changed ? changes->hashes[begin] : hash, is_old ? token : NONE,
                                          is_changed ? begin : NONE};
-        *has_moved |= is_used != is_old;
+        *has_other_tokens |= is_used != is_old;
         if (is_old)
             stored.at += HASH_BYTES, token++;
         begin += is_changed;
@@ -328,26 +328,26 @@ static size_t join_tokens(const struct buckets *buckets, size_t i, const struct 
 static enum bucket_problem change_bucket(const struct buckets *buckets, size_t i, const struct changed_tokens *changes,
                                          size_t begin, size_t end, const struct scratch *scratch,
                                          struct changed_buckets *changed) {
-    bool has_moved;
+    bool has_other_tokens;
     const struct place *places = scratch->places;
-    size_t n = join_tokens(buckets, i, changes, begin, end, scratch->places, &has_moved), size = n;
+    size_t n = join_tokens(buckets, i, changes, begin, end, scratch->places, &has_other_tokens), size = n;
     enum bucket_problem problem = BUCKET_WHOLE;
     if (n > changed->max_tokens) {
         size = changed->new_tokens;
-        has_moved = true;
+        has_other_tokens = true;
     }
-    if (has_moved)
+    if (has_other_tokens)
         problem = find_tokens(buckets, i, scratch->text_begins);
     size_t n_parts = n > changed->max_tokens ? (n + size - 1) / size : 1;
     for (size_t part = 0; !problem && part < n_parts; part++) {
         size_t first = part * size, n_part = n - first < size ? n - first : size, k = changed->n;
         changed->keys[k] = part ? separate(places[first - 1].hash, places[first].hash) : buckets->keys[i];
-        changed->actions[k] = !n ? BUCKET_DELETED : has_moved ? BUCKET_WRITTEN : RECORDS_CHANGED;
+        changed->actions[k] = !n ? BUCKET_DELETED : has_other_tokens ? BUCKET_WRITTEN : RECORDS_CHANGED;
         changed->hash_ends[k] = begin_of(changed->hash_ends, k);
         changed->text_ends[k] = begin_of(changed->text_ends, k);
         changed->vector_ends[k] = begin_of(changed->vector_ends, k);
         problem = write_records(buckets, i, changes, scratch, places + first, n_part, changed);
-        if (!problem && has_moved)
+        if (!problem && has_other_tokens)
             problem = write_tokens(buckets, i, changes, scratch, places + first, n_part, changed);
         changed->n++;
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +12,15 @@ from spamnb.core.library import ffi, lib, locked, numbers, owned, pointer
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged
 
-MAX_RECORD: int = lib.MAX_RECORD  # bytes
-MIN_RECORD = 4  # bytes
+MIN_RECORD, MAX_RECORD = lib.MIN_RECORD, lib.MAX_RECORD  # bytes
+END_OF_TEXT: int = lib.END_OF_TEXT
 NO_BUCKET = b"", MIN_RECORD, b"", b"", b""  # the columns of a bucket without tokens
 RECORDS_CHANGED, BUCKET_WRITTEN, BUCKET_DELETED = lib.RECORDS_CHANGED, lib.BUCKET_WRITTEN, lib.BUCKET_DELETED
 MAX_PLACES = 256  # tokens of a bucket: a place has one byte
 VECTOR = np.dtype("<f4")
 _HASH = np.dtype("<i8")
 _COLUMNS = {"hashes": "hash_ends", "records": "record_ends", "texts": "text_ends", "vectors": "vector_ends"}
+_TABLE_COLUMNS = "hashes", "cells", "texts", "vectors"  # the same in the file
 _DAMAGE = {
     lib.BUCKET_CUT_HASHES: "truncated hashes",
     lib.BUCKET_HASH_ORDER: "hashes that are not in order",
@@ -61,13 +62,8 @@ class Buckets:
         keys, hashes, widths, records, *others = zip(*rows) if rows else [()] * 6
         self._fields: dict[str, Any] = {"n": len(rows), "n_classes": classes, "vector_bytes": self._vector_bytes}
         self._octets: dict[str, bytes] = {}
-        for (column, ends), blobs in zip(_COLUMNS.items(), (hashes, records, *others)):
-            try:
-                octets = b"".join(blobs)
-            except TypeError:
-                name = "cells" if column == "records" else column
-                raise Damaged(f"{name} in table tokens that are not bytes") from None
-            self._octets[column] = octets
+        for name, (column, ends), blobs in zip(_TABLE_COLUMNS, _COLUMNS.items(), (hashes, records, *others)):
+            self._octets[column] = octets = join_bytes(name, blobs)
             self._fields[column] = ffi.from_buffer("uint8_t[]", octets)
             self._fields[ends] = pointer("int64_t", np.cumsum(np.fromiter(map(len, blobs), np.int64, len(blobs))))
         if not {*map(type, widths)} <= {int}:
@@ -134,6 +130,14 @@ class Buckets:
             raise OverflowError(_TOO_LARGE[problem])
         if problem:
             raise MemoryError
+
+
+def join_bytes(column: str, blobs: Iterable[Any]) -> bytes:
+    """Return all bytes of a column of the table; raise Damaged if a value is not bytes."""
+    try:
+        return b"".join(blobs)
+    except TypeError:
+        raise Damaged(f"{column} in table tokens that are not bytes") from None
 
 
 def _slice(values: np.ndarray, ends: list[int]) -> list[bytes]:

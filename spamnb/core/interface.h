@@ -258,7 +258,8 @@ enum bucket_problem {
     BUCKET_MEMORY,
 };
 
-enum { MAX_RECORD = 15 }; /* bytes */
+/* The bytes of the smallest and of the largest record, and the byte after the text of a token, which no text has. */
+enum { MIN_RECORD = 4, MAX_RECORD = 15, END_OF_TEXT = 0xFF };
 
 /* n buckets of a file, in which nothing is trusted. A column has the bytes of one bucket after the other, and its ends
  * are where the bytes of each bucket end.

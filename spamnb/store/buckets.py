@@ -23,11 +23,13 @@ import numpy as np
 from spamnb.core.buckets import (
     BUCKET_DELETED,
     BUCKET_WRITTEN,
+    END_OF_TEXT,
     NO_BUCKET,
     RECORDS_CHANGED,
     VECTOR,
     Buckets,
     ChangedTokens,
+    join_bytes,
 )
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model.class_counts import Cells, find_sorted
@@ -44,7 +46,6 @@ MAX_TOKEN_BYTES = (1 << 16) - 1
 MAX_CELLS = 1 << 20  # token × class that are in memory at once: 24 MB
 FEW_TOKENS = 1 / 16  # of the table: the buckets of more tokens are read in one range, because most buckets are needed
 LOWEST = -(1 << 63)  # hash
-_END = 0xFF  # after each text
 _CELLS = "bucket, hashes, width, cells"
 # The buckets of the hashes in a JSON list; max() of a key is one step in the tree of the keys.
 _OF_HASHES = "WHERE bucket IN (SELECT (SELECT max(bucket) FROM tokens WHERE bucket <= value) FROM json_each(?))"
@@ -96,8 +97,8 @@ def read_texts(database: Database, dimensions: int) -> tuple[TokenArray, np.ndar
     rows = _select(database, "bucket, hashes, texts, vectors").fetchall()
     stored, sizes = _parse_hashes(rows)
     texts = [row[2] for row in rows]
-    octets = np.frombuffer(_bytes_of("texts", texts), np.uint8)
-    is_end, bounds = octets == _END, np.cumsum([0, *map(len, texts)])
+    octets = np.frombuffer(join_bytes("texts", texts), np.uint8)
+    is_end, bounds = octets == END_OF_TEXT, np.cumsum([0, *map(len, texts)])
     ends = np.flatnonzero(is_end)
     is_whole = np.diff(np.searchsorted(ends, bounds)) == sizes
     is_whole &= (np.diff(bounds) == 0) | is_end[bounds[1:] - 1] if len(octets) else sizes == 0
@@ -144,7 +145,7 @@ def _select(database: Database, columns: str, hashes: np.ndarray | None = None, 
 def _parse_hashes(rows: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray]:
     """Return the hashes of all tokens, and the number of tokens of each bucket."""
     blobs = [row[1] for row in rows]
-    octets = _bytes_of("hashes", blobs)
+    octets = join_bytes("hashes", blobs)
     lengths = np.fromiter(map(len, blobs), np.int64, len(blobs))
     if (lengths % 8).any():
         raise Damaged("truncated hashes in table tokens")
@@ -158,7 +159,7 @@ def _parse_hashes(rows: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray]:
 
 def _parse_vectors(blobs: Sequence[Any], sizes: np.ndarray, dimensions: int) -> np.ndarray:
     """Return the vectors (n, d) of the tokens of buckets; a bucket has the vectors of all its tokens, or none."""
-    octets = _bytes_of("vectors", blobs)
+    octets = join_bytes("vectors", blobs)
     lengths = np.fromiter(map(len, blobs), np.int64, len(blobs))
     has_vectors = lengths > 0
     if (lengths[has_vectors] != sizes[has_vectors] * dimensions * VECTOR.itemsize).any():
@@ -168,14 +169,6 @@ def _parse_vectors(blobs: Sequence[Any], sizes: np.ndarray, dimensions: int) -> 
     if not np.isfinite(vectors).all():
         raise Damaged("vectors that are not finite in table tokens")
     return vectors
-
-
-def _bytes_of(column: str, blobs: Iterable[Any]) -> bytes:
-    """Return all bytes of a column; raise Damaged if a value is not bytes."""
-    try:
-        return b"".join(blobs)
-    except TypeError:
-        raise Damaged(f"{column} in table tokens that are not bytes") from None
 
 
 # -- writing -----------------------------------------------------------------------------------------------------

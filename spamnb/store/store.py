@@ -484,12 +484,15 @@ class Store(Database):
             np.add.at(sums[2], of_cells, counts)
             n_new = int(is_used.sum()) - int(was_used.sum())
             self._change(self.own.with_sums(sign * np.stack(sums, axis=1), n_new))
-            if self._frequencies is not None:
-                pairs = zip(self._frequencies, old[:, :, DOCUMENTS].T, rows.figures[changed, :, DOCUMENTS].T)
-                for frequencies, before, after in pairs:
-                    for values, step in ((before, -1), (after, 1)):
-                        for n, k in zip(*(each.tolist() for each in np.unique(values, return_counts=True))):
-                            frequencies[n] = frequencies.get(n, 0) + step * k
+            self._change_frequencies(old[:, :, DOCUMENTS], rows.figures[changed, :, DOCUMENTS])
+
+    def _change_frequencies(self, old: np.ndarray, new: np.ndarray) -> None:
+        """Note that tokens, which ``old`` (k, C) messages of each class had, are in ``new`` messages."""
+        if self._frequencies is not None:
+            for frequencies, before, after in zip(self._frequencies, old.T, new.T):
+                for values, step in ((before, -1), (after, 1)):
+                    for n, k in zip(*(each.tolist() for each in np.unique(values, return_counts=True))):
+                        frequencies[n] = frequencies.get(n, 0) + step * k
 
     def _check_weights(self, figures: np.ndarray) -> None:
         if np.abs(figures[:, :, WEIGHT]).max(initial=0) > MAX_UNITS:

@@ -53,7 +53,8 @@ class TokenTable:
             if is_small and not self._is_changed.any():  # changed rows count in ``size``, and are not in the table yet
                 self._read_table(model, begin)
             else:
-                new = self._index.hashes[begin:]
+                is_new, new = places >= begin, np.empty(n, np.int64)
+                new[places[is_new] - begin] = hashes[is_new]
                 order = np.argsort(new)
                 figures = read_figures(self._database, self.classes, new[order], size)
                 self._check(figures, model)
