@@ -101,9 +101,8 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
     bool is_misspelt = is_type && is_empty(filename) && !is_one_of(before_first(name, '/'), KINDS) &&
                        display_of_type(name) == AS_NOTHING;
     if (!is_type || is_misspelt)
-        name = is_misspelt && find(name, LITERAL("html")) ? LITERAL("text/html") : LITERAL("text/plain");
-    if ((!is_type || is_misspelt) && !is_empty(type_parameters.boundary))
-        name = LITERAL("multipart/mixed");
+        name = !is_empty(type_parameters.boundary) ? LITERAL("multipart/mixed")
+               : is_misspelt && find(name, LITERAL("html")) ? LITERAL("text/html") : LITERAL("text/plain");
     struct entity entity = {
         .content_type = name,
         .charset = copy_lower(arena, truncate_text(charset, MAX_CHARSET)),

@@ -63,7 +63,7 @@ def folder_entries(label: str | None, root: str, on_unreadable: OnError, recursi
 
     The subfolders of a Maildir are read only if ``recursive``. If ``label`` is not None, Maildirs below ``root`` for
     junk, trash, drafts and templates are left out, unless they have the role of this class, and so is mail that no mail
-    reader has shown (`find_unseen`).
+    reader has shown (`count_unseen`).
     """
     for folder, listing in _walk(label, root, on_unreadable, recursive):
         yield from _messages(label, os.path.join(folder, ""), listing.files, on_unreadable)
@@ -112,7 +112,7 @@ def _select_subfolders(
     """Return the subfolders that are read, and the Maildirs among the subfolders that are not read."""
     maildirs = [name for name in (*listing.hidden, *listing.folders) if is_maildir(os.path.join(folder, name))]
     if listing.is_maildir:
-        parts = _MAILDIR - {"new"} if find_unseen(label, folder) else _MAILDIR
+        parts = _MAILDIR - {"new"} if count_unseen(label, folder) else _MAILDIR
         subfolders = [name for name in listing.folders if name in parts]
         if not recursive:
             return subfolders, maildirs
@@ -147,8 +147,8 @@ def note_skipped(label: str | None, folder: str, recursive: bool, read: Collecti
         yield f"{pluralize(len(names), 'folder')} not read: {list_names(names)}"
 
 
-def find_unseen(label: str | None, folder: str) -> list[str]:
-    """Return the names of the files in a Maildir that have no class yet, because no mail reader has shown them.
+def count_unseen(label: str | None, folder: str) -> int:
+    """Return the number of files in a Maildir that have no class yet, because no mail reader has shown them.
 
     These are the files in ``new``: mail readers move them to ``cur`` when they list the folder. There are none if
     ``cur`` is empty, because then no mail reader uses the Maildir, and none of spam, because a filter chose this mail.
@@ -156,17 +156,17 @@ def find_unseen(label: str | None, folder: str) -> list[str]:
     from spamnb.sources.mailbox import folder_role  # takes 1 ms, and few calls get here
 
     if label is None or folder_role(label) == "junk" or not is_maildir(folder):
-        return []
+        return 0
     try:
         new, seen = (os.listdir(os.path.join(folder, part)) for part in ("new", "cur"))
     except OSError:  # reported when the folder is read
-        return []
-    return new if seen else []
+        return 0
+    return len(new) if seen else 0
 
 
 def note_unseen(label: str | None, folder: str, recursive: bool = False) -> Iterator[str]:
     """Yield a line that counts the messages that are not read because no mail reader has shown them."""
-    if number := sum(len(find_unseen(label, path)) for path, _ in _walk(label, folder, _ignore, recursive)):
+    if number := sum(count_unseen(label, path) for path, _ in _walk(label, folder, _ignore, recursive)):
         shown = "it" if number == 1 else "them"
         yield f"{pluralize(number, 'message')} in new not read, because no mail reader has shown {shown}"
 
