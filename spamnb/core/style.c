@@ -29,7 +29,7 @@ const struct style FIRST_STYLE = {.pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size
 const struct style DOUBTFUL_STYLE = {
     .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .lines = 16, .flags = MAY_HIDE, .is_doubtful = true};
 
-/* A block of declarations. A color or a size that has two values in the block is not known. */
+/* What declarations of a block do. A color or a size that they give two values is not known. */
 struct effect {
     rgb color, background; /* or UNSET */
     float size, lines;     /* size: pixels, or less than 0: a multiple of the parent's size; 0: unset */
@@ -296,57 +296,26 @@ static rgb read_color(span value) {
     return number < 0 ? UNKNOWN : COLORS[number].color;
 }
 
-/* The places of a background that browsers read, and its sizes: h, v: a word of the axis; c: center; l: a length; o: a word
- * that is the whole size; s: auto. */
-static const char PLACES[] = "h v c l hv hc hl cv cc cl lv lc ll vh vc ch hlv hlc vlh vlc hvl cvl vhl chl hlvl vlhl",
-                  SIZES[] = "o l s ll ls sl ss";
-
-/* Returns the kind of a word of a background: as in PLACES and SIZES, k for a color, or another letter; 0 if the word is not
- * understood. */
-static char kind_of_word(span word) {
-    static const struct {
-        const char *words;
-        char kind;
-    } KINDS[] = {{"none", 'u'}, {"repeat repeat-x repeat-y no-repeat", 'r'}, {"scroll fixed", 'a'}, {"left right", 'h'},
-                 {"top bottom", 'v'}, {"center", 'c'}, {"cover contain", 'o'}, {"auto", 's'}, {"0", 'l'}, {"transparent", 'k'}, {"/", '/'}};
-    for (size_t i = 0; i < COUNT_OF(KINDS); i++)
-        if (is_one_of(word, KINDS[i].words))
-            return KINDS[i].kind;
-    if (starts_with(word, LITERAL("url(")))
-        return before_first(word, ')').end + 1 == word.end && !has_inner_url(word) ? 'u' : 0;
-    if (begins_number(word))
-        return !is_digit(word.end[-1]) && !isnan(read_length(word, 1, 1)) ? 'l' : 0;
-    return read_color(word) >= 0 ? 'k' : 0;
-}
-
 /* Returns the color of a background; CLEAR if it has none. Pictures on the web do not count, because mail readers do not
- * show them unasked. A value that browsers may not read is not understood. */
+ * show them unasked. */
 static rgb read_background(span value) {
     rgb color = CLEAR;
-    char place[9] = ""; /* the kinds of the words of the place, a slash, and those of the size */
-    size_t n = 0;
-    bool was_place = false, has_kind[32] = {false};
     if (starts_with(value, LITERAL("rgb")) || is_one_of(value, "inherit unset initial"))
         return starts_with(value, LITERAL("rgb")) ? read_color(value) : CLEAR;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
-        const uint8_t *slash = starts_with(word, LITERAL("url(")) ? NULL : find_byte(word, '/');
+        bool is_url = starts_with(word, LITERAL("url("));
+        const uint8_t *slash = is_url ? NULL : find_byte(word, '/');
         word.end = !slash ? word.end : slash > word.at ? slash : slash + 1;
         value.at = word.end;
-        char kind = kind_of_word(word);
-        bool is_place = find_byte(LITERAL("hvclos/"), (uint8_t)kind), is_negative_size = *word.at == '-' && strchr(place, '/');
-        if (!kind || is_negative_size || (is_place ? n == sizeof place - 1 || (n && !was_place) : has_kind[kind & 31]))
-            return UNKNOWN;
-        has_kind[kind & 31] = true;
-        was_place = is_place;
-        if (is_place)
-            place[n++] = kind;
-        color = kind == 'k' ? read_color(word) : color;
+        if (is_url ? before_first(word, ')').end + 1 == word.end && !has_inner_url(word)
+                   : begins_number(word) || is_one_of(word, "/ left right top bottom center auto cover contain none "
+                                                            "transparent scroll fixed repeat repeat-x repeat-y no-repeat"))
+            continue;
+        color = color == CLEAR && read_color(word) >= 0 ? read_color(word) : UNKNOWN;
+        if (color == UNKNOWN)
+            break;
     }
-    span words = span_of_text(place), before_slash = before_first(words, '/');
-    bool has_size = before_slash.end < words.end;
-    bool is_read = (!n || is_one_of(before_slash, PLACES)) &&
-                   (!has_size || is_one_of(span_between(before_slash.end + 1, words.end), SIZES));
-    return is_read ? color : UNKNOWN;
+    return color;
 }
 
 /* Returns the color of an attribute such as bgcolor, in which six digits need no "#". */
@@ -453,8 +422,7 @@ static const struct scale
     LETTERS = {"xx-small x-small small medium large x-large xx-large initial", 10, -1, -.01, 1},
     LINES = {"normal initial", 16, 16, .16, 16};
 
-/* Returns a size of letters, or a height of lines: TOO_SMALL if it is too small, too large or not understood; 0 if browsers
- * may not read it, and it is readable if they do. */
+/* Returns a size of letters, or a height of lines; TOO_SMALL if it is too small, too large or not understood. */
 static float read_size(span value, const struct scale *scale) {
     bool is_number = begins_number(value) && *value.at != '-', has_unit = is_number && !is_digit(value.end[-1]);
     bool is_of_window = has_unit && size_of(value) > 1 && value.end[-2] == 'v'; /* vw or vh: windows have any size */
@@ -463,68 +431,35 @@ static float read_size(span value, const struct scale *scale) {
         pixels = scale->medium;
     else if (is_number && !is_of_window)
         pixels = read_length(value, scale->em, scale->percent) * (has_unit ? 1 : scale->unitless);
-    if (scale == &LETTERS && is_number && !has_unit && pixels >= MIN_LETTER && pixels <= MAX_SIZE)
-        return 0; /* not all pages read a size without a unit */
     return pixels != 0 && pixels <= MAX_SIZE ? (float)pixels : TOO_SMALL;
 }
 
-static void set_size(float *size, float new_size) {
-    if (new_size != 0)
-        *size = *size == 0 || *size == new_size ? new_size : TOO_SMALL;
-}
-
-/* Returns whether a text is a list of strings and names, as the families of a font are. */
-static bool is_list_of_families(span text) {
-    for (bool is_last = false; !is_last;) {
-        span item = before_first(text, ','), family = strip(item);
-        is_last = item.end == text.end;
-        text = skip_bytes(span_between(item.end, text.end), 1);
-        if (is_empty(family) || (*family.at == '"' && find_byte(skip_bytes(family, 1), '"') != family.end - 1))
-            return false;
-        while (*family.at != '"' && !is_empty(family = strip(family))) {
-            span name = read_name(&family), letters = name;
-            while (starts_with(letters, LITERAL("-")))
-                letters.at++;
-            bool is_separate = is_empty(family) || is_space(*family.at);
-            if (is_empty(letters) || is_digit(*letters.at) || !is_separate ||
-                is_one_of(name, "inherit initial unset revert revert-layer default"))
-                return false;
-            if (is_empty(family))
-                break;
-        }
-    }
-    return true;
-}
+static void set_size(float *size, float value) { *size = *size == 0 || *size == value ? value : TOO_SMALL; }
 
 /* Reads the size of letters and the height of lines in a value of the property font. */
 static void set_font(struct effect *effect, span value) {
-    static const char *const KINDS[] = {"normal", "italic oblique", "small-caps", "condensed",
-                                        "bold bolder lighter 100 200 300 400 500 600 700 800 900"};
-    size_t n_words = 0, counts[COUNT_OF(KINDS)] = {0};
-    bool is_read = true; /* by browsers */
     if (find_byte(value, '('))
         effect->size = TOO_SMALL;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         span size = before_first(word, '/');
-        size_t kind = 0;
-        while (kind < COUNT_OF(KINDS) && !is_one_of(word, KINDS[kind]))
-            kind++;
-        bool is_size = begins_number(word) || is_one_of(size, "smaller larger xx-small x-small small medium large x-large "
-                                                              "xx-large");
-        if (kind < COUNT_OF(KINDS) || !is_size) {
-            is_read = is_read && kind < COUNT_OF(KINDS) && ++n_words < 5 && (!kind || !counts[kind]++);
+        bool is_weight = is_one_of(word, "100 200 300 400 500 600 700 800 900");
+        if (is_weight || !(begins_number(word) || is_one_of(size, "smaller larger xx-small x-small small medium large "
+                                                                  "x-large xx-large")))
             continue;
-        }
-        bool has_lines = size.end < word.end;
-        float new_size = read_size(starts_with(strip(value), LITERAL("/")) ? (span){0} : size, &LETTERS);
-        float lines = has_lines ? read_size(skip_bytes(span_between(size.end, word.end), 1), &LINES) : 0;
-        is_read = is_read && is_list_of_families(value);
-        if (!is_read && (new_size == 0 || new_size >= MIN_LETTER) && (lines == 0 || lines >= MIN_LINE))
-            return;
-        set_size(&effect->size, new_size);
-        set_size(&effect->lines, lines);
+        set_size(&effect->size, read_size(starts_with(strip(value), LITERAL("/")) ? (span){0} : size, &LETTERS));
+        if (size.end < word.end)
+            set_size(&effect->lines, read_size(skip_bytes(span_between(size.end, word.end), 1), &LINES));
         return;
     }
+}
+
+/* Returns whether browsers may not read a value. Of a color or a size they have a grammar, of which only single words are
+ * understood here, and not all pages read a size without a unit. */
+static bool may_be_unread(int number, span value) {
+    bool is_url = starts_with(value, LITERAL("url(")) && before_first(value, ')').end + 1 == value.end;
+    bool has_unit = !begins_number(value) || !is_digit(value.end[-1]);
+    return number == P_FONT || (number == P_SIZE && !has_unit) ||
+           (number == P_BACKGROUND && read_color(value) == UNKNOWN && !is_url);
 }
 
 /* Adds a declaration, in lower case, to a block. */
@@ -583,9 +518,9 @@ static void add_declaration(struct effect *effect, int number, span value) {
     effect->flags |= property->flags & MOVES && range.most > MAX_MARGIN ? OVERFLOWS : 0;
 }
 
-/* Reads the declarations in a text in lower case that simplify returned. */
-static struct effect read_effect(span text) {
-    struct effect effect = NO_EFFECT;
+/* Reads the declarations in a text in lower case that simplify returned; those that browsers may not read into another
+ * effect. */
+static void read_declarations(span text, struct effect *effect, struct effect *unread) {
     while (!is_empty(text)) {
         const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
         span name = strip(span_between(text.at, colon ? colon : text.at));
@@ -599,20 +534,18 @@ static struct effect read_effect(span text) {
         value.end = is_important ? strip(span_between(value.at, rest.at)).end : value.end;
         int number = number_of(&property_table, name);
         if (!is_empty(value))
-            add_declaration(&effect, number, value);
-        effect.has_important_lines = effect.has_important_lines || (is_important && number == P_LINE);
+            add_declaration(may_be_unread(number, value) ? unread : effect, number, value);
+        effect->has_important_lines = effect->has_important_lines || (is_important && number == P_LINE);
     }
-    return effect;
 }
 
 /* ---- Sheets ---- */
 
 /* Reads a block of declarations, and notes the text that it shows. */
-static struct effect read_block(struct sheet *sheet, span text) {
-    struct effect effect = read_effect(text);
-    if (!is_empty(effect.text))
-        *LIST_ADD(sheet->arena, &sheet->texts) = effect.text;
-    return effect;
+static void read_block(struct sheet *sheet, span text, struct effect *effect, struct effect *unread) {
+    read_declarations(text, effect, unread);
+    if (!is_empty(effect->text))
+        *LIST_ADD(sheet->arena, &sheet->texts) = effect->text;
 }
 
 static uint64_t hash_of_key(enum key_kind kind, span key) { return hash_any_case(SECRET, key) + kind; }
@@ -760,7 +693,8 @@ static void insert_rule(struct sheet *sheet, const struct rule *rule) {
 
 /* Adds a rule for each selector of a list. */
 static void add_rule(struct sheet *sheet, span selectors, span body) {
-    struct effect new_effect = read_block(sheet, copy_lower(sheet->arena, body)), *effect;
+    struct effect new_effect = NO_EFFECT, *effect;
+    read_block(sheet, copy_lower(sheet->arena, body), &new_effect, &new_effect);
     sheet->is_lost = sheet->is_lost || find_byte(body, '{'); /* a rule in a rule */
     if (new_effect.color == UNSET && new_effect.background == UNSET && new_effect.size == 0 && new_effect.lines == 0 &&
         !new_effect.flags)
@@ -814,8 +748,11 @@ static void add_rules(struct sheet *sheet, span text, int depth) {
         text = skip_bytes(span_between(body.end, text.end), 1);
         if (!is_at_rule)
             add_rule(sheet, prelude, body);
-        else if (starts_with_any_case(prelude, LITERAL("@font-face"))) /* its letters may be blank */
-            sheet->is_lost = sheet->is_lost || has_inner_url(body) || read_effect(copy_lower(sheet->arena, body)).flags;
+        else if (starts_with_any_case(prelude, LITERAL("@font-face"))) { /* its letters may be blank */
+            struct effect effect = NO_EFFECT;
+            read_declarations(copy_lower(sheet->arena, body), &effect, &effect);
+            sheet->is_lost = sheet->is_lost || has_inner_url(body) || effect.flags;
+        }
         else if (starts_with_any_case(prelude, LITERAL("@media")) ? !is_never_shown(sheet->arena, skip_bytes(prelude, 6))
                  : !is_one_of(copy_lower(sheet->arena, at_rule), "page keyframes -webkit-keyframes -moz-keyframes"))
             add_rules(sheet, body, depth + 1);
@@ -867,6 +804,18 @@ static void set_colors(struct style *style, const struct style *parent, rgb lett
 /* Returns a size, or a height of lines; other: that of the parent. */
 static float number_in(float other, float number) { return number < 0 ? -number * other : number; }
 
+/* Applies declarations that count for an element, or that may count. */
+static void apply_effect(struct style *style, const struct style *parent, const struct effect *effect, bool counts) {
+    float size = number_in(parent->size, effect->size), lines = number_in(parent->lines, effect->lines);
+    set_colors(style, parent, effect->color, effect->background, counts);
+    if (effect->size != 0)
+        style->size = counts ? size : smaller(style->size, size);
+    /* the height that the parent has is the weakest one */
+    if (counts ? effect->lines != 0 : effect->lines > 0 || effect->has_important_lines)
+        style->lines = counts ? lines : smaller(style->lines, lines);
+    style->flags |= effect->flags;
+}
+
 /* Applies the rules that match by this key. */
 static void apply_rules(struct sheet *sheet, struct style *style, const struct style *parent, enum key_kind kind, span key,
                         uint64_t tag_hash) {
@@ -875,12 +824,7 @@ static void apply_rules(struct sheet *sheet, struct style *style, const struct s
         sheet->is_lost = !--sheet->steps_left;
         if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag_hash) || rule->ancestors & ~parent->keys)
             continue;
-        const struct effect *effect = rule->effect;
-        set_colors(style, parent, effect->color, effect->background, false);
-        style->size = effect->size == 0 ? style->size : smaller(style->size, number_in(parent->size, effect->size));
-        if (effect->lines > 0 || effect->has_important_lines) /* else the height that the parent has is the weakest one */
-            style->lines = smaller(style->lines, number_in(parent->lines, effect->lines));
-        style->flags |= effect->flags;
+        apply_effect(style, parent, rule->effect, false);
     }
 }
 
@@ -950,11 +894,10 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
     span declarations = copy_lower(sheet->arena, value_of_attribute(attributes, A_STYLE));
-    const struct effect own = read_block(sheet, simplify(sheet->arena, declarations));
-    set_colors(&style, parent, own.color, own.background, true);
-    style.size = own.size == 0 ? style.size : number_in(parent->size, own.size);
-    style.lines = own.lines == 0 ? style.lines : number_in(parent->lines, own.lines);
-    style.flags |= own.flags;
+    struct effect own = NO_EFFECT, unread = NO_EFFECT;
+    read_block(sheet, simplify(sheet->arena, declarations), &own, &unread);
+    apply_effect(&style, parent, &own, true);
+    apply_effect(&style, parent, &unread, false);
     for (size_t n_pairs = 0; sheet->n_rules && style.n_pairs > n_pairs;) { /* the colors of a rule may join another's */
         n_pairs = style.n_pairs;
         apply_all_rules(sheet, &style, parent, name, attributes);

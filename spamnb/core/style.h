@@ -8,6 +8,7 @@
  * A box that is moved may cover other text or move it, so all text of its page is doubtful.
  * A rule of a sheet can make text doubtful, and never plain, even if the element has its own style. So it does not matter
  * which rule is stronger, and a selector that is not understood counts as a match.
+ * The same holds for a declaration of the element itself that browsers may not read, such as a background of several words.
  */
 #pragma once
 

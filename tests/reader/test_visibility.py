@@ -222,9 +222,9 @@ PLAIN = [
     "<div style='overflow:hidden'><table style='table-layout:fixed;width:100%'><td>"
     "<table><td style='white-space:nowrap'>secret</table></table></div>",
     "<p style='background:#fff url(x.png) no-repeat center center/cover'>secret",
+    "<table><td bgcolor=#222222 style='background:#222 url(x.png) repeat-x 0 0;color:#fff'>secret</table>",
+    "<p style='font:bold 12px/14px Arial'>secret",
     "<p style='background:url(x.png) left 45px center no-repeat'>secret",
-    "<p style='background:#222 url(x.png) repeat-x 0 0;color:#fff'>secret",
-    "<div style='font-size:0'><p style='font:bold 12px/14px Arial'>secret</div>",
     *(f"<p style='{style}'>secret" for style in (
         "padding:-5px", "font:Arial 14px", "font:Arial, sans-serif", "font:condensed 14px Arial",
         "background:url(x.png) left 45px top 5px", "background:url(x.png) right 10px center",
