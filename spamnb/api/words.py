@@ -252,13 +252,13 @@ def word(model: FilePath, word: str) -> WordReport:
 
 def word_of(store: Store, word: str) -> WordReport:
     """Return the report of ``word`` for an open model."""
-    from spamnb.store.buckets import read_texts
+    from spamnb.store.buckets import read_tokens
 
     encoded = word.lower().encode("utf-8", "replace")
     with store.reading():
         files = [store] if store.shared is None else [store, store.shared]
-        texts = [read_texts(file, file.own.dimensions)[0] for file in files]
-        tokens = sorted({token for array in texts for token in array.ending_in(encoded)})
+        parts = [part for file in files for part, *_ in read_tokens(file, len(file.own.class_ids), file.own.dimensions)]
+        tokens = sorted({token for part in parts for token in part.ending_in(encoded)})
         counts, totals = store.look_up(tokens).document_counts.T.tolist(), store.model.totals
     counts_by_token = {token: dict(zip(totals.classes, row)) for token, row in zip(tokens, counts) if any(row)}
     order = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))

@@ -13,7 +13,6 @@ static const struct layout LAYOUTS[] = {
     {MIN_RECORD, 1, 1, 0}, {6, 1, 1, 2}, {8, 1, 1, 4}, {10, 1, 2, 4}, {MAX_RECORD, 2, 4, 4}};
 
 enum { HASH_BYTES = 8, NUMBERS = 3 /* of a cell */ };
-static const int64_t MAX_UNITS = 0x7FFFFFFF; /* of a weight */
 static const uint32_t EXPONENT = 0x7F800000; /* bits of a float; all are set if it is infinite or no number */
 static const size_t NONE = SIZE_MAX;
 
@@ -32,7 +31,8 @@ struct place {
 
 /* Memory for buckets_change. begins, text_begins: of the records and of the text of each old token. */
 struct scratch {
-    size_t *begins, *text_begins;
+    size_t *begins;
+    int64_t *text_begins;
     struct place *places;
     struct record *records;
 };
@@ -169,11 +169,11 @@ enum bucket_problem buckets_read(const struct buckets *buckets, const int64_t *h
 
 /* Checks the texts and vectors of bucket i, and writes where the text of each token begins, and where the last one
  * ends. begins: of all tokens. */
-static enum bucket_problem find_tokens(const struct buckets *buckets, size_t i, size_t *begins) {
+static enum bucket_problem find_texts(const struct buckets *buckets, size_t i, int64_t *begins) {
     span texts = column(buckets->texts, buckets->text_ends, i);
     span vectors = column(buckets->vectors, buckets->vector_ends, i);
     size_t token = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES, end = (size_t)buckets->hash_ends[i] / HASH_BYTES;
-    if (!is_empty(vectors) && size_of(vectors) != (end - token) * buckets->vector_bytes)
+    if (size_of(vectors) != (end - token) * buckets->vector_bytes)
         return BUCKET_CUT_VECTORS;
     for (; vectors.at < vectors.end; vectors.at += sizeof(float))
         if ((load_32(vectors.at) & EXPONENT) == EXPONENT)
@@ -182,11 +182,20 @@ static enum bucket_problem find_tokens(const struct buckets *buckets, size_t i, 
         const uint8_t *last = find_byte(texts, END_OF_TEXT);
         if (!last)
             return BUCKET_CUT_TEXTS;
-        begins[token] = (size_t)(texts.at - buckets->texts);
+        begins[token] = texts.at - buckets->texts;
         texts.at = last + 1;
     }
-    begins[token] = (size_t)(texts.at - buckets->texts);
+    begins[token] = texts.at - buckets->texts;
     return is_empty(texts) ? BUCKET_WHOLE : BUCKET_CUT_TEXTS;
+}
+
+enum bucket_problem buckets_find_texts(const struct buckets *buckets, int64_t *begins) {
+    size_t *record_begins = calloc(count_tokens(buckets) + 1, sizeof *record_begins);
+    enum bucket_problem problem = record_begins ? check_buckets(buckets, record_begins) : BUCKET_MEMORY;
+    for (size_t i = 0; !problem && i < buckets->n; i++)
+        problem = find_texts(buckets, i, begins);
+    free(record_begins);
+    return problem;
 }
 
 /* Writes the records of a token, and returns their number. */
@@ -236,7 +245,7 @@ static enum bucket_problem write_tokens(const struct buckets *buckets, size_t i,
                                         const struct scratch *scratch, const struct place *places, size_t n,
                                         struct changed_buckets *changed) {
     size_t bytes = buckets->vector_bytes, first = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES;
-    span vectors = column(buckets->vectors, buckets->vector_ends, i);
+    const uint8_t *vectors = buckets->vectors + begin_of(buckets->vector_ends, i);
     uint8_t *hash = changed->hashes + begin_of(changed->hash_ends, changed->n);
     uint8_t *text = changed->texts + begin_of(changed->text_ends, changed->n);
     uint8_t *vector = changed->vectors + begin_of(changed->vector_ends, changed->n);
@@ -245,9 +254,9 @@ static enum bucket_problem write_tokens(const struct buckets *buckets, size_t i,
         hash = store_number(hash, HASH_BYTES, (uint64_t)places[k].hash);
         const uint8_t *copied = NULL;
         if (old != NONE) {
-            const size_t *begins = scratch->text_begins + old;
-            text = put_bytes(text, buckets->texts + begins[0], begins[1] - begins[0]);
-            copied = is_empty(vectors) ? NULL : vectors.at + (old - first) * bytes;
+            const int64_t *begins = scratch->text_begins + old;
+            text = put_bytes(text, buckets->texts + begins[0], (size_t)(begins[1] - begins[0]));
+            copied = vectors + (old - first) * bytes;
         } else {
             if (changes->text_lengths[new] < 0)
                 return BUCKET_NO_TEXT;
@@ -337,7 +346,7 @@ static enum bucket_problem change_bucket(const struct buckets *buckets, size_t i
         has_other_tokens = true;
     }
     if (has_other_tokens)
-        problem = find_tokens(buckets, i, scratch->text_begins);
+        problem = find_texts(buckets, i, scratch->text_begins);
     size_t n_parts = n > changed->max_tokens ? (n + size - 1) / size : 1;
     for (size_t part = 0; !problem && part < n_parts; part++) {
         size_t first = part * size, n_part = n - first < size ? n - first : size, k = changed->n;
@@ -374,72 +383,4 @@ enum bucket_problem buckets_change(const struct buckets *buckets, const struct c
     }
     free(scratch.begins), free(scratch.text_begins), free(scratch.places), free(scratch.records);
     return problem;
-}
-
-/* A hash table. A slot has a place + 1, or 0 if it is free. mask: the number of slots, a power of two, less 1. */
-struct hash_index {
-    uint32_t *slots;
-    int64_t *hashes;
-    size_t mask, n;
-};
-
-static uint32_t *slot_of(const struct hash_index *index, int64_t hash) {
-    size_t i = folded_product((uint64_t)hash ^ SECRET[1], SECRET[0]) & index->mask;
-    while (index->slots[i] && index->hashes[index->slots[i] - 1] != hash)
-        i = (i + 1) & index->mask;
-    return &index->slots[i];
-}
-
-/* Gives the index n_slots slots, a power of two, and room for half as many hashes. Returns false if there is too little
- * memory. */
-static bool resize(struct hash_index *index, size_t n_slots) {
-    if (n_slots > UINT32_MAX)
-        return false;
-    int64_t *hashes = realloc(index->hashes, n_slots / 2 * sizeof *hashes);
-    if (hashes)
-        index->hashes = hashes;
-    uint32_t *slots = calloc(n_slots, sizeof *slots);
-    if (!hashes || !slots) {
-        free(slots);
-        return false;
-    }
-    free(index->slots);
-    index->slots = slots;
-    index->mask = n_slots - 1;
-    for (size_t place = 0; place < index->n; place++)
-        *slot_of(index, hashes[place]) = (uint32_t)place + 1;
-    return true;
-}
-
-struct hash_index *hash_index_new(void) {
-    struct hash_index *index = calloc(1, sizeof *index);
-    if (index && !resize(index, 1 << 12)) {
-        hash_index_delete(index);
-        return NULL;
-    }
-    return index;
-}
-
-void hash_index_delete(struct hash_index *index) {
-    free(index->slots);
-    free(index->hashes);
-    free(index);
-}
-
-size_t hash_index_size(const struct hash_index *index) { return index->n; }
-
-const int64_t *hash_index_hashes(const struct hash_index *index) { return index->hashes; }
-
-bool hash_index_places(struct hash_index *index, const int64_t *hashes, size_t n, int64_t *places) {
-    for (size_t i = 0; i < n; i++) {
-        if (index->n > index->mask / 2 && !resize(index, 2 * (index->mask + 1)))
-            return false;
-        uint32_t *slot = slot_of(index, hashes[i]);
-        if (!*slot) {
-            index->hashes[index->n++] = hashes[i];
-            *slot = (uint32_t)index->n;
-        }
-        places[i] = *slot - 1;
-    }
-    return true;
 }

@@ -1,19 +1,17 @@
-"""Buckets of tokens of a model file, and places of hashes: calls of ``buckets.c``."""
+"""Buckets of tokens of a model file: calls of ``buckets.c``."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.core.library import ffi, lib, locked, numbers, owned, pointer
+from spamnb.core.library import ffi, lib, numbers, pointer
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged
 
 MIN_RECORD, MAX_RECORD = lib.MIN_RECORD, lib.MAX_RECORD  # bytes
-END_OF_TEXT: int = lib.END_OF_TEXT
 NO_BUCKET = b"", MIN_RECORD, b"", b"", b""  # the columns of a bucket without tokens
 RECORDS_CHANGED, BUCKET_WRITTEN, BUCKET_DELETED = lib.RECORDS_CHANGED, lib.BUCKET_WRITTEN, lib.BUCKET_DELETED
 MAX_PLACES = 256  # tokens of a bucket: a place has one byte
@@ -52,18 +50,22 @@ class ChangedTokens(NamedTuple):
 
 
 class Buckets:
-    """Rows of table ``tokens``: key, hashes, width, cells, and to change them texts and vectors.
+    """Rows of table ``tokens``: key, hashes, width, cells; and texts and vectors, which ``read`` does not need.
 
     The vector of a token has ``dimensions`` numbers; 0 in a model without vectors.
     """
 
     def __init__(self, rows: Sequence[tuple], classes: int, dimensions: int = 0) -> None:
-        self._n, self._classes, self._vector_bytes = len(rows), classes, dimensions * VECTOR.itemsize
+        self._n, self._classes, self._dimensions = len(rows), classes, dimensions
+        self._vector_bytes = dimensions * VECTOR.itemsize
         keys, hashes, widths, records, *others = zip(*rows) if rows else [()] * 6
         self._fields: dict[str, Any] = {"n": len(rows), "n_classes": classes, "vector_bytes": self._vector_bytes}
         self._octets: dict[str, bytes] = {}
         for name, (column, ends), blobs in zip(_TABLE_COLUMNS, _COLUMNS.items(), (hashes, records, *others)):
-            self._octets[column] = octets = join_bytes(name, blobs)
+            try:
+                self._octets[column] = octets = b"".join(blobs)
+            except TypeError:
+                raise Damaged(f"{name} in table tokens that are not bytes") from None
             self._fields[column] = ffi.from_buffer("uint8_t[]", octets)
             self._fields[ends] = pointer("int64_t", np.cumsum(np.fromiter(map(len, blobs), np.int64, len(blobs))))
         if not {*map(type, widths)} <= {int}:
@@ -82,6 +84,15 @@ class Buckets:
         arguments = pointer("int64_t", hashes), len(hashes)
         cells = pointer("int64_t", figures, len(hashes), self._classes, 3, writable=True)
         self._raise(lib.buckets_read(ffi.new("struct buckets *", self._fields), *arguments, cells))
+
+    def texts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return bytes, where the text of each token begins in them, its length, and the tokens' vectors (n, d)."""
+        octets, vectors = (np.frombuffer(self._octets[column], np.uint8) for column in ("texts", "vectors"))
+        begins = np.zeros(len(self.hashes) + 1, np.int64)
+        arguments = ffi.new("struct buckets *", self._fields), pointer("int64_t", begins)
+        self._raise(lib.buckets_find_texts(*arguments))
+        lengths = (np.diff(begins) - 1).astype(np.int32)  # without END_OF_TEXT
+        return octets, begins[:-1], lengths, vectors.view(VECTOR).reshape(len(lengths), self._dimensions)
 
     def change(self, tokens: ChangedTokens, max_tokens: int, new_tokens: int) -> tuple[list[int], list[Any]]:
         """Return for each bucket that changes the action, and the columns (key, hashes, width, cells, texts, vectors).
@@ -132,47 +143,7 @@ class Buckets:
             raise MemoryError
 
 
-def join_bytes(column: str, blobs: Iterable[Any]) -> bytes:
-    """Return all bytes of a column of the table; raise Damaged if a value is not bytes."""
-    try:
-        return b"".join(blobs)
-    except TypeError:
-        raise Damaged(f"{column} in table tokens that are not bytes") from None
-
-
 def _slice(values: np.ndarray, ends: list[int]) -> list[bytes]:
     """Return the bytes that end at each of ``ends``."""
     octets = values[: ends[-1] if ends else 0].tobytes()
     return list(map(octets.__getitem__, map(slice, [0, *ends], ends)))
-
-
-class HashIndex:
-    """Maps hashes to places, from 0 on. A new hash gets the next place. Only one thread at a time may use an index.
-
-    >>> index = HashIndex()
-    >>> index.places(np.array([7, -2, 7])), index.places(np.array([5, -2])), index.hashes
-    (array([0, 1, 0]), array([2, 1]), array([ 7, -2,  5]))
-    """
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()  # the core's functions run without the GIL
-        self._pointer = owned(lib.hash_index_new(), lib.hash_index_delete)
-
-    def __len__(self) -> int:
-        return int(lib.hash_index_size(self._pointer))
-
-    @property
-    def hashes(self) -> np.ndarray:
-        """The hash at each place, a copy."""
-        with locked(self):
-            octets = ffi.buffer(lib.hash_index_hashes(self._pointer), len(self) * _HASH.itemsize)
-            return np.frombuffer(octets, np.int64).copy()
-
-    def places(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the places (k,) of ``hashes`` (k,)."""
-        places = np.empty(len(hashes), np.int64)
-        arguments = pointer("int64_t", np.ascontiguousarray(hashes)), len(hashes), pointer("int64_t", places)
-        with locked(self):
-            if not lib.hash_index_places(self._pointer, *arguments):
-                raise MemoryError
-        return places

@@ -260,15 +260,16 @@ enum bucket_problem {
 
 /* The bytes of the smallest and of the largest record, and the byte after the text of a token, which no text has. */
 enum { MIN_RECORD = 4, MAX_RECORD = 15, END_OF_TEXT = 0xFF };
+enum { MAX_UNITS = 0x7FFFFFFF }; /* of a weight, and of a contribution */
 
 /* n buckets of a file, in which nothing is trusted. A column has the bytes of one bucket after the other, and its ends
  * are where the bytes of each bucket end.
  *
  * keys: the lowest hash that each bucket may have, ascending
  * hashes, records: of the tokens; a record has the bytes that widths says
- * texts, vectors: of the tokens; only buckets_change reads them
+ * texts, vectors: of the tokens; buckets_read does not read them
  * n_classes: of the model
- * vector_bytes: of the vector of a token; a bucket has the vectors of all its tokens, or no vectors
+ * vector_bytes: of the vector of a token
  */
 struct buckets {
     size_t n, n_classes, vector_bytes;
@@ -279,6 +280,8 @@ struct buckets {
 /* Writes the figures of n tokens, whose hashes ascend: for each token and class the messages, the occurrences and the
  * weight. The figures of a token that no bucket has stay as they are. */
 enum bucket_problem buckets_read(const struct buckets *buckets, const int64_t *hashes, size_t n, int64_t *figures);
+/* Checks all columns. Writes where the text of each token begins, and where END_OF_TEXT of the last one ends. */
+enum bucket_problem buckets_find_texts(const struct buckets *buckets, int64_t *begins);
 
 /* n tokens that get other figures, ascending by hash.
  *
@@ -308,15 +311,3 @@ struct changed_buckets {
 /* Writes the buckets that change if tokens get other figures. The first bucket has the lowest hash of a new token. */
 enum bucket_problem buckets_change(const struct buckets *buckets, const struct changed_tokens *changes,
                                    struct changed_buckets *changed);
-
-/* Places of hashes, from 0 on, in the order in which the hashes were added. */
-struct hash_index;
-
-/* Returns a new index without hashes; NULL if there is too little memory. */
-struct hash_index *hash_index_new(void);
-void hash_index_delete(struct hash_index *index);
-size_t hash_index_size(const struct hash_index *index);
-/* Returns all hashes, by place. They stay in place until the next call of hash_index_places. */
-const int64_t *hash_index_hashes(const struct hash_index *index);
-/* Writes the places of n hashes; a new hash gets the next place. Returns false if there is too little memory. */
-bool hash_index_places(struct hash_index *index, const int64_t *hashes, size_t n, int64_t *places);

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.core.curve import BINS
+from spamnb.core.library import lib
 from spamnb.model.class_counts import ClassTotals
 from spamnb.model.decision import TYPICALITY_BINS
 from spamnb.reader.rows import Rows
 
-MAX_UNITS = (1 << 31) - 1  # of a weight, and of a contribution
+MAX_UNITS: int = lib.MAX_UNITS  # of a weight, and of a contribution
 
 Units = Mapping[str, int]  # whole multiples of correction.UNIT by class, which sum to 0
 

@@ -171,7 +171,10 @@ class Vocabulary:
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
         """Return the ids (k,) int32 of k tokens."""
         array = TokenArray.of(tokens)
-        text, lengths = array.packed(), np.ascontiguousarray(array.lengths, np.int32)
+        return self.ids_of_packed(array.packed(), np.ascontiguousarray(array.lengths, np.int32))
+
+    def ids_of_packed(self, text: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Return the ids (k,) int32 of the tokens that follow one another in ``text``, with these lengths in bytes."""
         if lengths.min(initial=0) < 0 or lengths.sum(dtype=np.int64) > len(text):
             raise ValueError("tokens are outside of their text")
         ids = np.empty(len(lengths), np.int32)

@@ -14,7 +14,7 @@ reads and changes buckets (``core/buckets.c``).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -23,13 +23,11 @@ import numpy as np
 from spamnb.core.buckets import (
     BUCKET_DELETED,
     BUCKET_WRITTEN,
-    END_OF_TEXT,
     NO_BUCKET,
     RECORDS_CHANGED,
     VECTOR,
     Buckets,
     ChangedTokens,
-    join_bytes,
 )
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model.class_counts import Cells, find_sorted
@@ -47,6 +45,7 @@ MAX_CELLS = 1 << 20  # token × class that are in memory at once: 24 MB
 FEW_TOKENS = 1 / 16  # of the table: the buckets of more tokens are read in one range, because most buckets are needed
 LOWEST = -(1 << 63)  # hash
 _CELLS = "bucket, hashes, width, cells"
+_TOKENS = f"{_CELLS}, texts, vectors"
 # The buckets of the hashes in a JSON list; max() of a key is one step in the tree of the keys.
 _OF_HASHES = "WHERE bucket IN (SELECT (SELECT max(bucket) FROM tokens WHERE bucket <= value) FROM json_each(?))"
 _OF_RANGE = "WHERE bucket BETWEEN coalesce((SELECT max(bucket) FROM tokens WHERE bucket <= ?1), ?1) AND ?2"
@@ -76,37 +75,35 @@ def read_figures(database: Database, classes: int, hashes: np.ndarray, size: int
 
 def read_all_figures(database: Database, classes: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the hashes (n,) of all tokens, ascending, and their figures (n, C, 3), in parts of some buckets."""
-    last: Any = None
     for buckets in _read(_select(database, _CELLS), classes):
-        hashes = buckets.hashes
-        figures = np.zeros((len(hashes), classes, 3), np.int64)
-        buckets.read(hashes, figures)
-        if last is not None and len(hashes) and hashes[0] <= last:
-            raise Damaged("hashes in table tokens that are not in order")
-        last = hashes[-1] if len(hashes) else last
-        yield hashes, figures
+        yield buckets.hashes, _figures_of(buckets, classes)
 
 
-def _read(cursor: Any, classes: int) -> Iterator[Buckets]:
+def read_tokens(
+    database: Database, classes: int, dimensions: int
+) -> Iterator[tuple[TokenArray, np.ndarray, np.ndarray]]:
+    """Yield all tokens, ascending by hash, their figures (n, C, 3) and vectors (n, d), in parts of some buckets."""
+    for buckets in _read(_select(database, _TOKENS), classes, dimensions):
+        text, begins, lengths, vectors = buckets.texts()
+        yield TokenArray(text, begins, lengths, buckets.hashes), _figures_of(buckets, classes), vectors
+
+
+def _read(cursor: Any, classes: int, dimensions: int = 0) -> Iterator[Buckets]:
+    last: Any = None  # hash of the buckets before
     while rows := cursor.fetchmany(max(1, MAX_CELLS // (MAX_BUCKET_TOKENS * max(classes, 1)))):
-        yield Buckets(rows, classes)
+        buckets = Buckets(rows, classes, dimensions)
+        if len(hashes := buckets.hashes):
+            if last is not None and hashes[0] <= last:
+                raise Damaged("hashes in table tokens that are not in order")
+            last = hashes[-1]
+        yield buckets
 
 
-def read_texts(database: Database, dimensions: int) -> tuple[TokenArray, np.ndarray]:
-    """Return all tokens, and their vectors (n, d) of a model with these ``dimensions``."""
-    rows = _select(database, "bucket, hashes, texts, vectors").fetchall()
-    stored, sizes = _parse_hashes(rows)
-    texts = [row[2] for row in rows]
-    octets = np.frombuffer(join_bytes("texts", texts), np.uint8)
-    is_end, bounds = octets == END_OF_TEXT, np.cumsum([0, *map(len, texts)])
-    ends = np.flatnonzero(is_end)
-    is_whole = np.diff(np.searchsorted(ends, bounds)) == sizes
-    is_whole &= (np.diff(bounds) == 0) | is_end[bounds[1:] - 1] if len(octets) else sizes == 0
-    if not is_whole.all():
-        raise Damaged("truncated texts in table tokens")
-    packed = TokenArray.of_packed(octets[~is_end], (np.diff(ends, prepend=-1) - 1).astype(np.int32))
-    vectors = _parse_vectors([row[3] for row in rows], sizes, dimensions)
-    return TokenArray(packed.text, packed.offsets, packed.lengths, stored), vectors
+def _figures_of(buckets: Buckets, classes: int) -> np.ndarray:
+    """Return the figures (n, C, 3) of all tokens of some buckets."""
+    figures = np.zeros((len(buckets.hashes), classes, 3), np.int64)
+    buckets.read(buckets.hashes, figures)
+    return figures
 
 
 def check_texts(block: Block) -> None:
@@ -122,11 +119,13 @@ def check_texts(block: Block) -> None:
         raise Damaged("tokens in table tokens that have another hash")
 
 
-def read_vectors(database: Database, hashes: np.ndarray, size: int, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the hashes (n,), ascending, of the tokens in the buckets of these ``hashes``, and their vectors (n, d)."""
-    rows = _select(database, "bucket, hashes, vectors", hashes, size).fetchall()
-    known, sizes = _parse_hashes(rows)
-    return known, _parse_vectors([row[2] for row in rows], sizes, dimensions)
+def read_vectors(database: Database, classes: int, dimensions: int, hashes: np.ndarray, size: int) -> np.ndarray:
+    """Return the vectors (k, d) of the tokens with these ``hashes``, ascending; zeros for unknown tokens."""
+    vectors = np.zeros((len(hashes), dimensions), VECTOR)
+    for buckets in _read(_select(database, _TOKENS, hashes, size), classes, dimensions):
+        places = find_sorted(hashes, buckets.hashes)
+        vectors[places[places >= 0]] = buckets.texts()[-1][places >= 0]
+    return vectors
 
 
 def _select(database: Database, columns: str, hashes: np.ndarray | None = None, size: int = 0) -> Any:
@@ -140,35 +139,6 @@ def _select(database: Database, columns: str, hashes: np.ndarray | None = None, 
     elif hashes is not None:
         condition, values = _OF_HASHES, [json.dumps(hashes.tolist())]
     return database.execute(f"SELECT {columns} FROM tokens {condition} ORDER BY bucket", values)  # noqa: S608
-
-
-def _parse_hashes(rows: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the hashes of all tokens, and the number of tokens of each bucket."""
-    blobs = [row[1] for row in rows]
-    octets = join_bytes("hashes", blobs)
-    lengths = np.fromiter(map(len, blobs), np.int64, len(blobs))
-    if (lengths % 8).any():
-        raise Damaged("truncated hashes in table tokens")
-    hashes, sizes = np.frombuffer(octets, "<i8").astype(np.int64, copy=False), lengths // 8
-    first = (np.cumsum(sizes) - sizes)[sizes > 0]
-    keys = np.array([row[0] for row, size in zip(rows, sizes.tolist()) if size], np.int64)
-    if (hashes[1:] <= hashes[:-1]).any() or (hashes[first] < keys).any():
-        raise Damaged("hashes in table tokens that are not in order")
-    return hashes, sizes
-
-
-def _parse_vectors(blobs: Sequence[Any], sizes: np.ndarray, dimensions: int) -> np.ndarray:
-    """Return the vectors (n, d) of the tokens of buckets; a bucket has the vectors of all its tokens, or none."""
-    octets = join_bytes("vectors", blobs)
-    lengths = np.fromiter(map(len, blobs), np.int64, len(blobs))
-    has_vectors = lengths > 0
-    if (lengths[has_vectors] != sizes[has_vectors] * dimensions * VECTOR.itemsize).any():
-        raise Damaged("truncated vectors in table tokens")
-    vectors = np.zeros((int(sizes.sum()), dimensions), VECTOR)
-    vectors[np.repeat(has_vectors, sizes)] = np.frombuffer(octets, VECTOR).reshape(-1, dimensions or 1)
-    if not np.isfinite(vectors).all():
-        raise Damaged("vectors that are not finite in table tokens")
-    return vectors
 
 
 # -- writing -----------------------------------------------------------------------------------------------------
@@ -198,7 +168,7 @@ def rewrite(
         return
     if texts.lengths.max(initial=0) > MAX_TOKEN_BYTES:
         raise SpamnbError(f"{database.path}: a token is longer than a model file holds")
-    rows = _select(database, f"{_CELLS}, texts, vectors", hashes, size).fetchall()
+    rows = _select(database, _TOKENS, hashes, size).fetchall()
     if not rows or hashes[0] < rows[0][0]:
         rows = [(LOWEST, *NO_BUCKET), *rows]
     order = np.argsort(texts.hashes, kind="stable")

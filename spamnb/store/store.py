@@ -28,9 +28,10 @@ from typing import Any, Self
 import numpy as np
 
 from spamnb.class_names import check_class_name
+from spamnb.core.buckets import VECTOR
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, find_sorted, sort_distinct
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, sort_distinct
 from spamnb.model.delta import MAX_UNITS, Addend, Examples, MessageRecord, Sums
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
@@ -39,7 +40,7 @@ from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.arrays import ARRAY
-from spamnb.store.buckets import TABLE, Block, read_all_figures, read_texts, read_vectors
+from spamnb.store.buckets import TABLE, Block, read_all_figures, read_tokens, read_vectors
 from spamnb.store.classes import MAX_CLASSES, check_model, read_model, update_model
 from spamnb.store.database import APPLICATION_ID, Database, identify_file
 from spamnb.store.pending import Pending, read_pending
@@ -384,12 +385,14 @@ class Store(Database):
         """Return all tokens, ascending by hash, with their cells and vectors."""
         with self.reading():
             self.write_changes()
-            parts, pending = [], self._read_pending()
-            for hashes, figures in read_all_figures(self, len(self.own.class_ids)):
-                pending.add_to(figures, hashes)
-                parts.append((len(hashes), Cells.of_table(figures)))
-            tokens, vectors = read_texts(self, self.own.dimensions)
-            return Block(tokens, Cells.concat(parts), vectors)
+            classes, dimensions = len(self.own.class_ids), self.own.dimensions
+            tokens, cells, vectors = [], [], [np.zeros((0, dimensions), VECTOR)]
+            for part, figures, part_vectors in read_tokens(self, classes, dimensions):
+                self._read_pending().add_to(figures, part.hashes)
+                tokens.append(part)
+                cells.append((len(part), Cells.of_table(figures)))
+                vectors.append(part_vectors)
+            return Block(TokenArray.concat(tokens), Cells.concat(cells), np.concatenate(vectors))
 
     def look_up(self, tokens: Sequence[str]) -> Sums:
         """Return the sums by which a message with these ``tokens``, which are distinct, is scored.
@@ -423,10 +426,10 @@ class Store(Database):
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""
         with self.reading():
-            size, dimensions = self.own.meta[SIZE], self.own.dimensions
-            stored, vectors = read_vectors(self, np.sort(hashes), size, dimensions)
-            zeros = np.zeros((1, dimensions), vectors.dtype)
-            return np.append(vectors, zeros, axis=0)[find_sorted(stored, hashes)]
+            order, classes, dimensions = np.argsort(hashes), len(self.own.class_ids), self.own.dimensions
+            vectors = np.empty((len(hashes), dimensions), VECTOR)
+            vectors[order] = read_vectors(self, classes, dimensions, hashes[order], self.own.meta[SIZE])
+            return vectors
 
     def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
         """Return the figures (3, C, k) of tokens in these classes, in this file alone."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from spamnb.core.buckets import HashIndex
 from spamnb.errors import Damaged
 from spamnb.model.class_counts import DOCUMENTS
 from spamnb.model.model import SIZE, Model
-from spamnb.reader.tokens import TokenArray
+from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.store.buckets import read_all_figures, read_figures, rewrite
 from spamnb.store.database import Database
 
@@ -27,7 +26,7 @@ class TokenTable:
 
     def __init__(self, database: Database, classes: int) -> None:
         self._database, self.classes = database, classes
-        self._index = HashIndex()
+        self._index = Vocabulary()  # of the bytes of hashes: the id of a hash is its place
         self._n_read = 0  # rows that look-ups of many tokens read
         self._n_whole = 0  # rows of the whole table, once it was read
         self.figures = np.zeros((0, classes, 3), np.int64)  # with room for more rows
@@ -63,7 +62,8 @@ class TokenTable:
 
     def _add_places(self, hashes: np.ndarray) -> np.ndarray:
         """Return the places (k,) of tokens; new rows are 0."""
-        places, n_old = self._index.places(hashes), len(self._is_changed)
+        octets, lengths = np.ascontiguousarray(hashes).view(np.uint8), np.full(len(hashes), hashes.itemsize, np.int32)
+        places, n_old = self._index.ids_of_packed(octets, lengths), len(self._is_changed)
         if len(self) > n_old:
             room = max(len(self), n_old * 5 // 4, MANY_TOKENS) - n_old
             self.figures = np.concatenate([self.figures, np.zeros((room, self.classes, 3), np.int64)])
@@ -104,7 +104,7 @@ class TokenTable:
         places = np.flatnonzero(self._is_changed)
         if not len(places):
             return
-        hashes = self._index.hashes[places]
+        hashes = self._index.texts(places.astype(np.uint32))[0].view(np.int64)
         order = np.argsort(hashes)
         figures, texts = self.figures[places[order]], TokenArray.concat(self._texts)
         rewrite(self._database, hashes[order], figures, texts, model.meta[SIZE], model.dimensions)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import add, mail, make_store
 
-from spamnb.core.buckets import NO_BUCKET, Buckets, ChangedTokens, HashIndex
+from spamnb.core.buckets import NO_BUCKET, Buckets, ChangedTokens
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.filter import Classifier
@@ -25,7 +25,7 @@ from spamnb.store.buckets import (
     Block,
     read_all_figures,
     read_figures,
-    read_texts,
+    read_tokens,
     read_vectors,
     rewrite,
     write_blocks,
@@ -66,9 +66,12 @@ def texts_of(figures: Figures) -> TokenArray:
 
 
 def read(store: Store, dimensions: int) -> Figures:
-    (tokens, _), parts = read_texts(store, dimensions), list(read_all_figures(store, CLASSES))
-    cells, hashes = Cells.concat([(len(part), Cells.of_table(table)) for part, table in parts]), tokens.hashes.tolist()
-    assert [hash_ for part, _ in parts for hash_ in part.tolist()] == hashes
+    parts, figures_alone = list(read_tokens(store, CLASSES, dimensions)), list(read_all_figures(store, CLASSES))
+    tokens = TokenArray.concat([part for part, *_ in parts])
+    hashes = tokens.hashes.tolist()
+    cells = Cells.concat([(len(part), Cells.of_table(table)) for part, table, _ in parts])
+    assert [hash_ for part, _ in figures_alone for hash_ in part.tolist()] == hashes
+    assert all(np.array_equal(table, other) for (_, table, _), (_, other) in zip(parts, figures_alone, strict=True))
     figures: Figures = {hash_: {} for hash_ in hashes}
     for token, label, (documents, occurrences, weight) in zip(
         cells.token.tolist(), cells.label.tolist(), cells.figures.T.tolist()
@@ -114,9 +117,8 @@ def test_tokens_that_are_rewritten_are_read_again(
             known, cells = cells_of(expected)
             table = dict(zip(known.tolist(), cells.table(len(known), CLASSES).tolist()))
             assert figures.tolist() == [table.get(hash_, [[0] * 3] * CLASSES) for hash_ in asked.tolist()]
-            known, vectors = read_vectors(store, asked, size, dimensions)
-            of_hash = dict(zip(known.tolist(), vectors.tolist()))
-            assert of_hash.keys() >= {*expected}
+            of_hash = dict(zip(asked.tolist(), read_vectors(store, CLASSES, dimensions, asked, size).tolist()))
+            assert all(of_hash[hash_] == [0] * dimensions for hash_ in of_hash.keys() - expected)
         for number, hash_ in enumerate(sorted(first), 1):
             unchanged = hash_ in expected and not any(hash_ in change for change in changes)
             assert not unchanged or of_hash[hash_] == [number] * dimensions
@@ -192,7 +194,7 @@ def test_spoiled_buckets_are_read_or_told(first: Figures, change: Figures, data:
         table = cells.table(len(hashes), CLASSES)
         for access in (
             lambda: list(read_all_figures(store, CLASSES)),
-            lambda: read_texts(store, dimensions),
+            lambda: list(read_tokens(store, CLASSES, dimensions)),
             lambda: rewrite(store, hashes, table, texts_of(change), 0, dimensions),
             lambda: list(read_all_figures(store, CLASSES)),
         ):
@@ -210,7 +212,19 @@ def test_texts_that_end_in_another_bucket_are_told(small: None) -> None:
     for key, content in ((first, word + rest), (second, others + b"\xff")):
         store.execute("UPDATE tokens SET texts = ? WHERE bucket = ?", (content, key))
     with pytest.raises(Damaged, match="truncated texts"):
-        read_texts(store, 0)
+        list(read_tokens(store, 1, 0))
+
+
+def test_a_hash_above_the_next_key_is_told_in_any_batch_of_buckets(
+    small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buckets, "MAX_CELLS", 1)  # a batch has one bucket
+    store = make_store([("ham", {f"word{n}": 1 for n in range(9)})])
+    first, second = store.execute("SELECT bucket, hashes FROM tokens ORDER BY bucket LIMIT 2").fetchall()
+    store.execute("UPDATE tokens SET hashes = ? WHERE bucket = ?", (first[1][:8] + second[1][8:16], first[0]))
+    for access in (read_all_figures(store, 1), read_tokens(store, 1, 0)):
+        with pytest.raises(Damaged, match="hashes in table tokens that are not in order"):
+            list(access)
 
 
 @pytest.mark.parametrize(
@@ -236,8 +250,8 @@ def test_infinite_vectors_are_told(number: float) -> None:
     with Store.create(":memory:", {}) as store, store.writing():
         rewrite(store, old.hashes, figures, old, 0, 2, np.array([[1, number]], np.float32))
         for access in (
-            lambda: read_texts(store, 2),
-            lambda: read_vectors(store, old.hashes, 0, 2),
+            lambda: list(read_tokens(store, CLASSES, 2)),
+            lambda: read_vectors(store, CLASSES, 2, old.hashes, 0),
             lambda: rewrite(store, new.hashes, figures, new, 0, 2),
         ):
             with pytest.raises(Damaged, match="vectors that are not finite in table tokens"):
@@ -286,16 +300,6 @@ def test_arrays_of_other_sizes_are_refused(change: dict[str, np.ndarray], sizes:
 def test_figures_that_no_bucket_holds_are_refused(figures: list[int], says: str) -> None:
     with pytest.raises(SpamnbError, match=says), Store.create(":memory:", {}) as store, store.writing():
         rewrite(store, TokenArray.of(["a"]).hashes, np.array([[figures]]), TokenArray.of(["a"]), 0)
-
-
-def test_an_index_is_used_by_one_thread_at_a_time() -> None:
-    index, hashes = HashIndex(), np.arange(9)
-    with index.lock:
-        with pytest.raises(RuntimeError, match="another thread"):
-            index.places(hashes)
-        with pytest.raises(RuntimeError, match="another thread"):
-            _ = index.hashes
-    assert index.places(hashes).tolist() == index.hashes.tolist() == hashes.tolist()
 
 
 def test_a_token_that_is_too_long_is_refused() -> None:
