@@ -172,6 +172,7 @@ def main() -> None:
     if arguments.scikit_learn:
         scikit_learn(*arguments.scikit_learn)
         return
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs are installed, so their modules are compiled
     corpora = corpora_folder("spamassassin")
     if arguments.latency:
         for name, figures in latency(corpora, arguments.of, arguments.runs).items():
