@@ -47,21 +47,6 @@ class Learned(NamedTuple):
     trust: float  # P(the label is right), from ``Classifier.trust``
 
 
-class _Labelled(NamedTuple):
-    """A message to learn."""
-
-    label: str
-    message: ReadMessage
-    classification: Classification | None  # by a model without this message; None if it is not classified yet
-    taught_at: int | None = None  # seconds since 1970; None for now
-    is_lesson: bool = True  # whether a person taught it; False for a message of training
-
-    @property
-    def is_expected(self) -> bool:
-        """Whether the label has a probability of ½ or more; True for a message that is not classified."""
-        return self.classification is None or self.classification.probabilities.get(self.label, 0.0) >= 0.5
-
-
 class Classifier:
     """An open model file that classifies, learns and forgets messages.
 
@@ -486,11 +471,11 @@ class Classifier:
             batch = []
             for label, read, result in zip(labels, self._read_all(messages), classifications or repeat(None)):
                 plain = read.plain()  # which has another classification if there are doubtful tokens
-                batch.append(_Labelled(label, plain, result if plain is read else None, taught_at, is_lesson))
+                batch.append(NewMessage(label, plain, result if plain is read else None, taught_at, is_lesson))
             begins_second_class = len(self.model.totals.classes) < 2 <= len({*self.model.totals.classes, *labels})
             return self._learn_mixed(batch) if begins_second_class else self._learn_in_order(batch)
 
-    def _learn_mixed(self, batch: Sequence[_Labelled]) -> list[Learned]:
+    def _learn_mixed(self, batch: Sequence[NewMessage]) -> list[Learned]:
         """Learn the first messages of the second class, and again the lessons of the first class, mixed by class.
 
         A message that is learned while its class is the only one has no score, so it has no place in the calibration
@@ -505,7 +490,7 @@ class Classifier:
         results = dict(zip(order, self._learn_in_order([lessons[i] for i in order])))
         return [results[i] for i in range(len(lessons) - len(batch), len(lessons))]
 
-    def _recall(self) -> list[_Labelled]:
+    def _recall(self) -> list[NewMessage]:
         """Forget the lessons that a model without scores keeps, and return them. Warn of a damaged one, which stays."""
         recalled = []
         for lesson in list(read_lessons(self.store)):
@@ -519,10 +504,10 @@ class Classifier:
             record = read_learned(self.store, message.digest)
             if record is not None and record.is_lesson and record.label == lesson.label:
                 self._subtract(message, record)
-                recalled.append(_Labelled(lesson.label, message, None, lesson.taught_at))
+                recalled.append(NewMessage(lesson.label, message, None, lesson.taught_at))
         return recalled
 
-    def _learn_in_order(self, batch: Sequence[_Labelled]) -> list[Learned]:
+    def _learn_in_order(self, batch: Sequence[NewMessage]) -> list[Learned]:
         """Learn messages in parts, and return the result for each of them."""
         results: list[Learned] = []
         size = len(batch)
@@ -533,7 +518,7 @@ class Classifier:
             size = 2 * len(part)  # bounds the next part: messages behind an unexpected one are classified in vain
         return results
 
-    def _learn_part(self, part: Sequence[_Labelled]) -> list[Learned]:
+    def _learn_part(self, part: Sequence[NewMessage]) -> list[Learned]:
         """Learn one or more messages from the beginning of a part, and return the result for each of them.
 
         New messages are learned together while the model expects their labels. An unexpected message is learned alone,
@@ -558,7 +543,7 @@ class Classifier:
         trusts = self._add(part[: max(n_expected, 1)], is_move=bool(old_class))
         return [Learned(True, old_class, q) for q in trusts]
 
-    def _count_new(self, part: Sequence[_Labelled]) -> int:
+    def _count_new(self, part: Sequence[NewMessage]) -> int:
         """Return the number of messages before the first one that is a copy, or that the model has learned."""
         seen = {*read_records(self.store, [each.message.digest for each in part])}
         for n, each in enumerate(part):
@@ -567,23 +552,24 @@ class Classifier:
             seen.add(each.message.digest)
         return len(part)
 
-    def _add(self, messages: Sequence[_Labelled], is_move: bool) -> list[float]:
+    def _add(self, messages: Sequence[NewMessage], is_move: bool) -> list[float]:
         """Add messages that the model has not learned, and return the trust in each label.
 
         The examples are fitted again if a weight changed or a label is doubtful. A move changes weights, because the
         message was forgotten.
         """
-        new = []
-        for label, message, classification, _, is_lesson in messages:
-            q = self.trust(label, classification) if classification else 1.0
-            new.append(NewMessage(label, message.row, *_scores(label, classification), q, is_lesson))
+        new = [
+            each._replace(trust=self.trust(each.label, each.classification)) if each.classification else each
+            for each in messages
+        ]
         examples = read_examples(self.store)
         delta = self.learner.delta(self.model, self._look_up([each.rows for each in new]), new)
         apply(self.store, delta)
         if is_move or delta.changes_weights or any(each.trust < DOUBTFUL for each in new):
             self._refit(examples, cause=new[-1].rows.digest)
-        for each, (label, message, _, taught_at, _) in zip(new, messages):
-            store_lesson(self.store, message.digest, label, message.raw, taught_at, has_score=bool(each.scores))
+        for each in new:
+            digest, raw = each.message.digest, each.message.raw
+            store_lesson(self.store, digest, each.label, raw, each.taught_at, has_score=bool(each.scores))
         return [each.trust for each in new]
 
     def _refit(self, examples: Examples, cause: bytes = b"") -> None:
@@ -630,8 +616,9 @@ class Classifier:
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
             if self.learner.is_hard(addend):
                 self._refit(read_examples(self.store))
-            scores, typicality = _scores(record.label, self._classify_new([message]).get(message.digest))
-            score = record._replace(bins=bins_by_class([scores])[0], typicality=bin_typicality(typicality))
+            scored = NewMessage(record.label, message, self._classify_new([message]).get(message.digest))
+            (bins,) = bins_by_class([scored.scores])
+            score = record._replace(bins=bins, typicality=bin_typicality(scored.typicality))
             apply(self.store, Delta(scored=[score]).negative())
         delete_lesson(self.store, message.digest)
 
@@ -661,14 +648,3 @@ def mix_classes(labels: Sequence[object] | np.ndarray) -> np.ndarray:
         of_class = np.flatnonzero(labels == label)
         places[of_class] = (np.arange(len(of_class)) + 0.5) / len(of_class)
     return np.argsort(places, kind="stable")
-
-
-def _scores(label: str, classification: Classification | None) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the scores of a message by class, and its typicality of class ``label``.
-
-    Both are empty with fewer than two classes, or if class ``label`` is new.
-    """
-    if classification is None or label not in classification.probabilities or len(classification.probabilities) < 2:
-        return {}, {}
-    scores = dict(zip(classification.probabilities, classification.scores.tolist()))
-    return scores, {label: classification.typicality[[*scores].index(label)]}

@@ -176,7 +176,7 @@ def _subtract_correction(messages: Sequence[NewMessage], columns: np.ndarray, su
     ends, running = np.cumsum(lengths), np.zeros((len(columns) + 1, len(sums.classes)), np.int64)
     np.cumsum(sums.weights[:, columns].T, axis=0, out=running[1:])
     corrections = (running[ends] - running[ends - lengths]) * (UNIT / np.sqrt(np.maximum(lengths, 1)))[:, None]
-    scores = [[each.scores[name] for name in sums.classes] for each in messages]
+    scores = [[*map(each.scores.__getitem__, sums.classes)] for each in messages]
     return np.array(scores).reshape(corrections.shape) - corrections
 
 

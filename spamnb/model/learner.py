@@ -13,11 +13,13 @@ import numpy as np
 
 from spamnb.core.score import Scores
 from spamnb.model.calibration import bins_by_class, histogram
+from spamnb.model.classification import Classification
 from spamnb.model.decision import bin_typicality, sum_typicality
 from spamnb.model.delta import Addend, Delta, Example, Examples, MessageRecord, Sums
 from spamnb.model.model import Model
 from spamnb.model.softmax import softmax
 from spamnb.model.trust import DOUBTFUL
+from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.rows import Rows
 from spamnb.settings import COUNT_MODELS, Settings
 
@@ -69,11 +71,36 @@ class NewMessage(NamedTuple):
     """A message to learn, and its classification by the model without it."""
 
     label: str
-    rows: Rows  # this message alone
-    scores: Mapping[str, float]  # by class, in nats; empty if the model has fewer than two classes
-    typicality: Mapping[str, float]  # of its class, 0 to 1; empty without ``scores``
-    trust: float  # P(the label is right)
+    message: ReadMessage  # without doubtful tokens
+    classification: Classification | None  # None if it is not classified yet, or the model has fewer than two classes
+    taught_at: int | None = None  # seconds since 1970; None for now
     is_lesson: bool = True  # whether a person taught it; False for a message of training
+    trust: float = 1.0  # P(the label is right)
+
+    @property
+    def rows(self) -> Rows:
+        """The message as a row."""
+        return self.message.row
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether the label has a probability of ½ or more; True for a message that is not classified."""
+        return self.classification is None or self.classification.probabilities.get(self.label, 0.0) >= 0.5
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores by class, in nats; empty with fewer than two classes, or if the model lacks the label."""
+        if self.classification is None or self.label not in self.classification.probabilities:
+            return {}
+        classes = self.classification.probabilities
+        return dict(zip(classes, self.classification.scores.tolist())) if len(classes) > 1 else {}
+
+    @property
+    def typicality(self) -> dict[str, float]:
+        """How typical the message is of the class ``label``, 0 to 1; empty without ``scores``."""
+        if self.classification is None or not self.scores:
+            return {}
+        return {self.label: self.classification.typicality[[*self.scores].index(self.label)]}
 
 
 class CorrectionFit(NamedTuple):
