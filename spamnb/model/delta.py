@@ -79,6 +79,15 @@ def check_correction(value: Any, classes: Collection[str]) -> None:
         raise ValueError("units of a correction that are not whole numbers, are too large or do not sum to 0")
 
 
+def units_by_class(units: Sequence[Units], class_ids: Mapping[str, int]) -> np.ndarray:
+    """Return units of n messages by class number, (n, C)."""
+    out = np.zeros((len(units), len(class_ids)), np.int64)
+    for row, of_message in zip(out, units):
+        for name, n in of_message.items():
+            row[class_ids[name]] = n
+    return out
+
+
 class Example(NamedTuple):
     """A message that is fitted again when others are learned (store/examples.py)."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.model.class_counts import WEIGHT, find_sorted
-from spamnb.model.delta import Example, Examples, Units, check_correction
+from spamnb.model.delta import Example, Examples, Units, check_correction, units_by_class
 from spamnb.store.database import Database, checked_rows, parse_json
 
 HASH = np.dtype("<i8")
@@ -31,10 +31,7 @@ class Pending(NamedTuple):
     @classmethod
     def of(cls, examples: Examples, class_ids: Mapping[str, int]) -> Pending:
         """Add up the pending units of examples."""
-        units = np.zeros((len(examples.messages), len(class_ids)), np.int64)
-        for i, each in enumerate(examples.messages):
-            for name, n in each.pending.items():
-                units[i, class_ids[name]] = n
+        units = units_by_class([each.pending for each in examples.messages], class_ids)
         if not units.any():
             return cls(examples.hashes[:0], np.zeros((1, len(class_ids)), np.int64))
         weights, of_tokens = np.zeros((len(examples.hashes) + 1, len(class_ids))), np.repeat(units, examples.lengths, 0)

@@ -31,8 +31,8 @@ from spamnb.class_names import check_class_name
 from spamnb.core.buckets import VECTOR
 from spamnb.core.curve import BINS
 from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
-from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, Cells, sort_distinct
-from spamnb.model.delta import MAX_UNITS, Addend, Examples, MessageRecord, Sums
+from spamnb.model.class_counts import DOCUMENTS, WEIGHT, Cells
+from spamnb.model.delta import Addend, Examples, MessageRecord, Sums, units_by_class
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
@@ -448,46 +448,24 @@ class Store(Database):
         a token that no message has becomes 0.
         """
         with self.writing():
-            names = {name for each in addends for name in (each.record.label, *each.record.contribution)}
-            for name in sorted(names):
+            for name in sorted({name for each in addends for name in (each.record.label, *each.record.contribution)}):
                 self.class_id(name)
             numbers, rows = self.own.class_ids, self._open_rows()
             labels = np.array([numbers[each.record.label] for each in addends], np.intp)
-            units = np.zeros((len(addends), len(numbers)), np.int64)
-            for i, addend in enumerate(addends):
-                for name, n in addend.record.contribution.items():
-                    units[i, numbers[name]] = n
             if sign < 0 and not self.own.sums[labels, 0].all():
                 label = addends[0].record.label
                 raise SpamnbError(f"{self.path}: class {label!r} has no message; nothing was forgotten")
+            self._has_deleted |= sign < 0
+            units = units_by_class([each.record.contribution for each in addends], numbers)
             message = np.repeat(np.arange(len(addends)), [len(each.rows.tokens) for each in addends])
-            tokens = TokenArray.concat([TokenArray.of(each.rows.tokens) for each in addends])
+            tokens = TokenArray.concat([each.rows.tokens for each in addends])
             counts = np.concatenate([np.zeros(0, np.int64), *(each.rows.counts for each in addends)])
-            places = rows.find_places(tokens.hashes, self.own)
-            new_tokens = tokens.take(np.flatnonzero(~rows.is_used(places)))
-            if sign < 0:
-                self._has_deleted, known = True, np.flatnonzero(rows.is_used(places))
-                places, message, counts, new_tokens = places[known], message[known], counts[known], tokens[:0]
-            changed = sort_distinct(places)
-            was_used, old = rows.is_used(changed), rows.figures[changed]
-            rows.mark_changed(changed, new_tokens)
-            for c in np.flatnonzero(units.any(axis=0)).tolist():
-                np.add.at(rows.figures[:, c, WEIGHT], places, sign * units[message, c])
-            if sign < 0:
-                present, counts = clip_counts(rows.figures[places, labels[message]], counts)
-                places, message = places[present], message[present]
-            cells = (places * len(numbers) + labels[message]) * 3
-            np.add.at(rows.figures.reshape(-1), cells + DOCUMENTS, np.int64(sign))
-            np.add.at(rows.figures.reshape(-1), cells + OCCURRENCES, sign * counts)
-            is_used = rows.is_used(changed)
-            rows.figures[changed[~is_used]] = 0
-            self._check_weights(rows.figures[changed])
-            of_cells, size = labels[message], len(numbers)
-            sums = np.bincount(labels, minlength=size), np.bincount(of_cells, minlength=size), np.zeros(size, np.int64)
-            np.add.at(sums[2], of_cells, counts)
-            n_new = int(is_used.sum()) - int(was_used.sum())
-            self._change(self.own.with_sums(sign * np.stack(sums, axis=1), n_new))
-            self._change_frequencies(old[:, :, DOCUMENTS], rows.figures[changed, :, DOCUMENTS])
+            old, new = rows.add(tokens, labels[message], counts, units[message], sign, self.own)
+            documents = sign * np.bincount(labels, minlength=len(numbers))
+            by_class = (new - old)[:, :, :WEIGHT].sum(axis=0)
+            n_old, n_new = (int(np.any(each[:, :, DOCUMENTS], axis=1).sum()) for each in (old, new))
+            self._change(self.own.with_sums(np.column_stack([documents, by_class]), n_new - n_old))
+            self._change_frequencies(old[:, :, DOCUMENTS], new[:, :, DOCUMENTS])
 
     def _change_frequencies(self, old: np.ndarray, new: np.ndarray) -> None:
         """Note that tokens, which ``old`` (k, C) messages of each class had, are in ``new`` messages."""
@@ -497,10 +475,6 @@ class Store(Database):
                     for n, k in zip(*(each.tolist() for each in np.unique(values, return_counts=True))):
                         frequencies[n] = frequencies.get(n, 0) + step * k
 
-    def _check_weights(self, figures: np.ndarray) -> None:
-        if np.abs(figures[:, :, WEIGHT]).max(initial=0) > MAX_UNITS:
-            raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
-
     def add_weights(self, hashes: np.ndarray, units: Mapping[str, int]) -> None:
         """Add ``units``, by class, to the weights of the tokens with these distinct hashes.
 
@@ -509,13 +483,9 @@ class Store(Database):
         if not any(units.values()) or not len(hashes):
             return
         with self.writing():
-            changes = {self.class_id(name): n for name, n in units.items()}
-            rows = self._open_rows()
-            places = rows.find_places(hashes, self.own)
-            places = places[rows.is_used(places)]
-            rows.mark_changed(places)
-            rows.figures[places[:, None], [*changes], WEIGHT] += [*changes.values()]
-            self._check_weights(rows.figures[places])
+            for name in units:
+                self.class_id(name)
+            self._open_rows().add_weights(hashes, units_by_class([units], self.own.class_ids)[0], self.own)
 
     def frequencies(self) -> list[dict[int, int]]:
         """Return per class {n: number of tokens that exactly n of its messages have}. The first call reads all rows."""
@@ -545,19 +515,3 @@ class Store(Database):
         """Let the curves be fitted again when the transaction ends."""
         with self.writing():
             self._change(replace(self.own, curves=None))
-
-
-def clip_counts(figures: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of a message's tokens that are in the model, and the occurrences to subtract of each.
-
-    The counts may differ from those that were learned, if another version of spamnb read the message. One occurrence is
-    left for each other message. ``figures`` (k, 2 or more) are the figures of the tokens in the class, and ``counts``
-    (k,) their occurrences in the message.
-
-    >>> clip_counts(np.array([[0, 0], [1, 2], [3, 4]]), np.array([1, 1, 9]))
-    (array([1, 2]), array([2, 2]))
-    """
-    present = np.flatnonzero(figures[:, DOCUMENTS] > 0)
-    documents, occurrences = figures[present, :2].T
-    most = np.where(documents == 1, occurrences, occurrences - documents + 1)
-    return present, np.where(documents == 1, most, np.minimum(counts[present], most))

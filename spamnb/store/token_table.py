@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.model.class_counts import DOCUMENTS
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, sort_distinct
 from spamnb.model.model import SIZE, Model
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.store.buckets import read_all_figures, read_figures, rewrite
@@ -93,11 +93,39 @@ class TokenTable:
         """Return whether any message has the tokens at these places, (m,) bool."""
         return np.any(self.figures[places, :, DOCUMENTS], axis=1)
 
-    def mark_changed(self, places: np.ndarray, new_tokens: TokenArray | None = None) -> None:
-        """Mark the rows at these places to be written; ``new_tokens`` are those that the file may lack."""
+    def add(
+        self, tokens: TokenArray, labels: np.ndarray, counts: np.ndarray, units: np.ndarray, sign: int, model: Model
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Add the tokens (n,) of messages, or subtract them with ``sign`` −1.
+
+        Each token has the class ``labels`` (n,) and the contribution ``units`` (n, C) of its message, and its
+        occurrences ``counts`` (n,) there. Return the figures (k, C, 3) of the changed rows before and after.
+        """
+        places = self.find_places(tokens.hashes, model)
+        is_known = self.is_used(places)
+        if sign < 0:
+            places, labels, counts, units = (each[is_known] for each in (places, labels, counts, units))
+        else:
+            self._texts.append(tokens.take(np.flatnonzero(~is_known)))
+        changed = sort_distinct(places)
+        old, self._is_changed[changed] = self.figures[changed], True
+        for c in np.flatnonzero(units.any(axis=0)).tolist():
+            np.add.at(self.figures[:, c, WEIGHT], places, sign * units[:, c])
+        if sign < 0:
+            present, counts = clip_counts(self.figures[places, labels], counts)
+            places, labels = places[present], labels[present]
+        cells = (places * self.classes + labels) * 3
+        np.add.at(self.figures.reshape(-1), cells + DOCUMENTS, np.int64(sign))
+        np.add.at(self.figures.reshape(-1), cells + OCCURRENCES, sign * counts)
+        self.figures[changed[~self.is_used(changed)]] = 0
+        return old, self.figures[changed]
+
+    def add_weights(self, hashes: np.ndarray, units: np.ndarray, model: Model) -> None:
+        """Add ``units`` (C,) to the weights of the tokens with these distinct hashes that a message has."""
+        places = self.find_places(hashes, model)
+        places = places[self.is_used(places)]
         self._is_changed[places] = True
-        if new_tokens is not None:
-            self._texts.append(new_tokens)
+        self.figures[places, :, WEIGHT] += units
 
     def write_changes(self, model: Model) -> None:
         """Write the changed rows into the table."""
@@ -110,3 +138,19 @@ class TokenTable:
         rewrite(self._database, hashes[order], figures, texts, model.meta[SIZE], model.dimensions)
         self._is_changed[places] = False
         self._texts = []
+
+
+def clip_counts(figures: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of a message's tokens that are in the model, and the occurrences to subtract of each.
+
+    The counts may differ from those that were learned, if another version of spamnb read the message. One occurrence is
+    left for each other message. ``figures`` (k, 2 or more) are the figures of the tokens in the class, and ``counts``
+    (k,) their occurrences in the message.
+
+    >>> clip_counts(np.array([[0, 0], [1, 2], [3, 4]]), np.array([1, 1, 9]))
+    (array([1, 2]), array([2, 2]))
+    """
+    present = np.flatnonzero(figures[:, DOCUMENTS] > 0)
+    documents, occurrences = figures[present, :2].T
+    most = np.where(documents == 1, occurrences, occurrences - documents + 1)
+    return present, np.where(documents == 1, most, np.minimum(counts[present], most))
