@@ -165,7 +165,7 @@ class Addend(NamedTuple):
 
     rows: Rows  # this message alone, without doubtful tokens
     record: MessageRecord
-    vector: np.ndarray  # (d,) in models of vectors; d is 0 in others, and if no token has a vector
+    vector: np.ndarray  # (d,); d is 0 in models without vectors
 
 
 class Delta(NamedTuple):

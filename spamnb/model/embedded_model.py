@@ -70,12 +70,8 @@ class EmbeddedModel(Learner):
 
     def score(self, model: Model, sums: Sums, rows: Rows, *, with_weights: bool = True) -> Scores:
         form, order = self._read_form(model)
-        vectors = sums.vectors
-        width, cells = form.linear.shape[1], _find_cells(rows, vectors)
-        if any(map(len, cells)) and vectors.shape[1] != width:
-            raise Damaged(f"a vector in table tokens that does not have {width} numbers")
+        vectors, cells = sums.vectors, _find_cells(rows, sums.vectors)
         scores, weights = np.tile(form.constant[order], (len(rows), 1)), np.zeros((len(rows.ids), len(order)))
-        vectors = vectors.reshape(-1, width)
         for i, own in enumerate(cells):
             x, factors = embed(vectors[rows.ids[own]], rows.counts[own])
             # The score of x = Σ_j s_j v_j is xᵀQx + lᵀx + k. The weight of token j is s_j v_jᵀ(Qx + l): of the product

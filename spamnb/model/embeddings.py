@@ -27,6 +27,7 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+MAX_DIMENSIONS = 9_999  # of an embedding: a token's vector has 40 kB
 MAX_LINE_BYTES = 1 << 20  # of a line in a file of vectors: a longer line is damaged, and is not read into memory
 
 
@@ -151,8 +152,10 @@ def _read_lines(path: str, words: Container[str]) -> Iterator[tuple[str, np.ndar
                 if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
                     continue
                 width = width or len(fields) - 1
-                if len(fields) != width + 1 or width < 1:
-                    raise SpamnbError(f"{path}:{number}: not a word and {max(width, 0) or 'some'} numbers")
+                if not 0 < width <= MAX_DIMENSIONS:
+                    raise SpamnbError(f"{path}:{number}: not a word and 1 to {MAX_DIMENSIONS:,} numbers")
+                if len(fields) != width + 1:
+                    raise SpamnbError(f"{path}:{number}: not a word and {width} numbers")
                 word = fields[0].decode("utf-8", "replace")  # public files contain words that are not UTF-8
                 if word not in words:
                     continue

@@ -17,6 +17,7 @@ from spamnb.errors import Damaged
 from spamnb.model.calibration import Calibration, fit_curves
 from spamnb.model.class_counts import ClassTotals
 from spamnb.model.decision import ARRIVED, TYPICALITY_BINS
+from spamnb.model.embeddings import MAX_DIMENSIONS
 from spamnb.settings import BAYES_MODELS
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ class Model:
     def dimensions(self) -> int:
         """The number of dimensions of the tokens' vectors; 0 in a model without vectors."""
         first = self.arrays.get(FIRST_MOMENTS, np.zeros(0))
-        return first.shape[1] if first.ndim == 2 and len(first) else 0
+        if first.ndim == 2 and first.shape[1] > MAX_DIMENSIONS:
+            raise Damaged(f"array {FIRST_MOMENTS} in table meta has more than {MAX_DIMENSIONS:,} dimensions")
+        return first.shape[1] if first.ndim == 2 else 0
 
     @cached_property
     def totals(self) -> ClassTotals:

@@ -189,11 +189,9 @@ class _Parser:
             None,
             arrays=self.arrays,
         )
-        vectors = np.zeros((len(tokens), model.dimensions), VECTOR)
-        if self.vectors:
-            with np.errstate(over="ignore"):  # vectors are checked for infinity when they are read from the store
-                vectors = np.array(self.vectors, VECTOR).reshape(len(positions), model.dimensions)
-            vectors = vectors[np.unique(positions, return_index=True)[1]]
+        with np.errstate(over="ignore"):  # vectors are checked for infinity when they are read from the store
+            vectors = np.array(self.vectors, VECTOR).reshape(len(positions), model.dimensions)
+        vectors = vectors[np.unique(positions, return_index=True)[1]]
         return Snapshot(model, Block(tokens, cells, vectors), self.messages, self.lessons)
 
 
@@ -218,7 +216,7 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
     try:
         return parser.snapshot(meta, name)
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError, Damaged) as error:
         raise SpamnbError(f"{name}: its figures or vectors cannot be of a model ({error})") from None
 
 

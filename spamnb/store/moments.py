@@ -23,10 +23,6 @@ def add_vector(store: Store, label: str, vector: np.ndarray, sign: int) -> None:
             raise Damaged(f"{DENSE_CLASSES} in table meta lack {label!r}")
         names = [*names, label]
         sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
-    if not len(vector):  # no token of the message has a vector
-        vector = np.zeros(sums.first.shape[1])
-    if vector.shape != sums.first.shape[1:]:
-        raise Damaged(f"a vector in table tokens that does not have {sums.first.shape[1]} numbers")
     number, is_diagonal = np.array([names.index(label)]), sums.second.ndim == 2
     sums = sums.plus(Moments.of(vector[None], number, len(names), is_diagonal), sign)
     if label == names[-1] and not sums.documents[-1]:

@@ -86,6 +86,8 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
         ("lda", {"dense_classes": ["ham"]}, "do not belong together"),
         ("lda", {"dense_classes": ["ham", "other"]}, "dense_classes in table meta lack"),
         ("lda", {"dense_classes": "ham"}, "dense_classes in table meta are not a list of names"),
+        ("lda", {"dense_first": np.zeros((2, 10_000), int)}, "dense_first .* more than 9,999 dimensions"),
+        ("lda", {"dense_first": np.zeros((0, 1 << 40), int)}, "dense_first .* more than 9,999 dimensions"),
         ("lda", {"vectors": []}, "truncated vectors in table tokens"),
     ],
 )
