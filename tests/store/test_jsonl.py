@@ -83,6 +83,14 @@ def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
         parse_export(lines, "file")
 
 
+@pytest.fixture(scope="module")
+def exported() -> list[str]:
+    """Return the lines of an export that can be imported."""
+    lines = list(export(make_model(mail(20)).store))
+    import_store(lines)
+    return lines
+
+
 def set_unscored(text: str, lines: list[str]) -> list[str]:
     return [re.sub(r'"unscored": \d+', f'"unscored": {text}', line) for line in lines]
 
@@ -120,10 +128,8 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
         (lambda lines: [line.replace('"token"', f'"vector": [{10**400}], "token"') for line in lines], "vectors"),
     ],
 )
-def test_a_damaged_export_is_refused(change: Callable[[list[str]], list[str]], says: str) -> None:
-    lines = list(export(make_model(mail(20)).store))
-    import_store(lines)
-    damaged = change(lines)
-    assert damaged != lines
+def test_a_damaged_export_is_refused(exported: list[str], change: Callable[[list[str]], list[str]], says: str) -> None:
+    damaged = change(exported)
+    assert damaged != exported
     with pytest.raises(SpamnbError, match=says):
         import_store(damaged)
