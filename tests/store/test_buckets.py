@@ -30,6 +30,7 @@ from spamnb.store.buckets import (
     rewrite,
     write_blocks,
 )
+from spamnb.store.database import MAX_VALUE_BYTES
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store
@@ -317,7 +318,7 @@ def test_a_huge_value_is_refused_before_it_is_read(tmp_path: Path, table: str) -
         row = f"rowid = (SELECT min(rowid) FROM {table})" if table in ("tokens", "classes") else "true"  # noqa: S608
         key = "key = 'alpha'" if table == "meta" else row
         connection.execute(
-            f"UPDATE {table} SET {columns[table]} = CAST(zeroblob(200000000) AS TEXT) WHERE {key}"  # noqa: S608
+            f"UPDATE {table} SET {columns[table]} = CAST(zeroblob({MAX_VALUE_BYTES + 1000}) AS TEXT) WHERE {key}"  # noqa: S608
             + (" AND digest = (SELECT min(digest) FROM messages)" if table == "messages" else "")
         )
     connection.close()
