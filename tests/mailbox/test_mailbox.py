@@ -157,7 +157,8 @@ def test_a_lesson_that_is_missed_is_told_and_comes_again(person: Person, monkeyp
 
 
 def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(person: Person, tmp_path):
-    arguments = person.command("watch", "--sort")[1:]
+    interval = ("--interval", "1") if isinstance(person, MaildirPerson) else ()  # an account tells of new mail
+    arguments = person.command("watch", "--sort", *interval)[1:]
     with watching(tmp_path, *arguments) as watch:
         wait_until(lambda: "recorded" in watch.said, watch.process)
         time.sleep(1)
