@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn import naive_bayes as twin
@@ -73,14 +73,12 @@ def own_parameters(kind: Any, case: Case, flag: bool) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", [MultinomialNB, BernoulliNB])
-@settings(max_examples=60, deadline=None)
 @given(case=cases(), container=st.sampled_from(CONTAINERS), flag=st.booleans())
 def test_equals_the_twin(kind: Any, case: Case, container: Any, flag: bool) -> None:
     arguments = {"fit_prior": case.fit_prior, **own_parameters(kind, case, flag)}
     assert_twins(kind(**arguments), getattr(twin, kind.__name__)(**arguments), case, container)
 
 
-@settings(max_examples=50, deadline=None)
 @given(cases(), st.sampled_from(CONTAINERS))
 def test_boolean_multinomial_is_the_multinomial_of_presence(case: Case, container: Any) -> None:
     ours = MultinomialNB(alpha=case.alpha, binary=True).fit(container(case.X), case.y, case.weight)
@@ -89,7 +87,6 @@ def test_boolean_multinomial_is_the_multinomial_of_presence(case: Case, containe
     np.testing.assert_allclose(found, theirs.predict_joint_log_proba(case.X_test != 0), rtol=1e-10, atol=1e-10)
 
 
-@settings(max_examples=50, deadline=None)
 @given(cases(whole=True), st.sampled_from(CONTAINERS))
 def test_bernoulli_equals_its_formula_where_the_twin_loses_digits(case: Case, container: Any) -> None:
     model = BernoulliNB(alpha=case.alpha).fit(container(case.X), case.y)
@@ -103,7 +100,6 @@ def test_bernoulli_equals_its_formula_where_the_twin_loses_digits(case: Case, co
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
-@settings(max_examples=80, deadline=None)
 @given(cases(whole=True), st.booleans(), st.sampled_from(CONTAINERS))
 def test_categorical(case: Case, with_minimum: bool, container: Any) -> None:
     least = np.maximum(case.X.max(axis=0), case.X_test.max(axis=0)) + 1

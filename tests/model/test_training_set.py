@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mail import count_messages, fail, mail, message, same_counts
 from scipy.sparse import csr_array
@@ -77,7 +77,6 @@ def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path) -> None:
     check_against_scikit_learn(count_messages(messages), messages)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from(WORDS), max_size=12)), min_size=1, max_size=9)
 )

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from spite import MADE, SPITE, TWENTY, TWO, made_up
@@ -112,7 +112,6 @@ def corners(tree: LexborHTMLParser) -> tuple[list[tuple[float, float]], list[tup
 
 
 @given(st.floats(0.3, 4), st.floats(-3, 3), st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
 def test_no_note_is_crossed_by_the_curve(distance, threshold, seed):
     chance = np.random.default_rng(seed)
     rows = []
@@ -136,7 +135,6 @@ scores = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -np.inf, 1e300, -
 
 
 @given(st.integers(1, 4), st.data())
-@settings(max_examples=60, deadline=None)
 def test_every_mark_lies_inside_its_picture(n_classes, data):
     classes = data.draw(st.sampled_from([("ham", "spam", "x", "y"), ("w", "x", "y", "z")]))[:n_classes]
     n = data.draw(st.integers(1, 12))

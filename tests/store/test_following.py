@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mail import add, mail, message
 
@@ -48,7 +48,6 @@ def counts(store: Store) -> list:
     return [found.document_counts.tolist(), found.occurrences.tolist()]
 
 
-@settings(max_examples=30, deadline=None)
 @given(STEPS)
 def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: list) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mail import add, make_store, rewrite_as_trained
 
@@ -22,7 +22,6 @@ documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y
 labelled = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), documents), max_size=8)
 
 
-@settings(max_examples=30, deadline=None)
 @given(labelled)
 def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
     store = make_store(messages)
@@ -42,7 +41,6 @@ def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
         assert +Counter(store.frequencies()[c]) == Counter(holders)
 
 
-@settings(max_examples=30, deadline=None)
 @given(labelled, st.integers(0, 8), st.sets(st.integers(0, 7)), st.sampled_from([0, 5, 20_000]))
 def test_trained_and_learned_sums_add_up(
     messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int], most: int
@@ -187,7 +185,6 @@ def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> Non
         store.frequencies()
 
 
-@settings(max_examples=30, deadline=None)
 @given(labelled, st.data())
 def test_one_change_of_many_messages_is_many_changes_of_one(
     messages: list[tuple[str, dict[str, int]]], data: st.DataObject
