@@ -27,7 +27,7 @@ def run(script: str, *arguments: str | Path) -> str:
             ["overfitting_sigmoids"],
         ),
         ("number_game", "Every printed digit agrees.", ["number_game_bars", "number_game_predictive"]),
-        (
+        pytest.param(
             "gaussians",
             "every model reaches what theory promises it.",
             [
@@ -37,6 +37,7 @@ def run(script: str, *arguments: str | Path) -> str:
                 "gaussians_posterior",
                 "gaussians_three_classes",
             ],
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -46,6 +47,15 @@ def test_agrees_and_draws(script: str, says: str, figures: list[str], tmp_path: 
     drawn = {path.name: path.read_bytes()[:4] for path in tmp_path.iterdir()}
     assert drawn == {f"{figure}.png": b"\x89PNG" for figure in figures}
     assert {*drawn} <= {path.name for path in (SCRIPTS.parent / "docs/figures").iterdir()}
+
+
+def test_models_of_known_classes_reach_what_theory_promises_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    import reproduce_gaussians
+
+    monkeypatch.setattr(reproduce_gaussians, "FEW", (6,))
+    monkeypatch.setattr(reproduce_gaussians, "DRAWS", 100)
+    assert reproduce_gaussians.compare() == []
 
 
 def test_words_are_counted_as_scikit_learn_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
