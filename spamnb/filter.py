@@ -24,7 +24,7 @@ from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide
 from spamnb.model.delta import Delta, Examples, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, drop_accusations, learner_for, rank_evidence
 from spamnb.model.model import Model
-from spamnb.model.trust import DOUBTFUL, trust
+from spamnb.model.trust import MIN_TRUST, trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.rows import Rows
@@ -555,7 +555,7 @@ class Classifier:
     def _add(self, messages: Sequence[NewMessage], is_move: bool) -> list[float]:
         """Add messages that the model has not learned, and return the trust in each label.
 
-        The examples are fitted again if a weight changed or a label is doubtful. A move changes weights, because the
+        The examples are fitted again if a weight changed or a label is not trusted. A move changes weights, because the
         message was forgotten.
         """
         new = [
@@ -565,7 +565,7 @@ class Classifier:
         examples = read_examples(self.store)
         delta = self.learner.delta(self.model, self._look_up([each.rows for each in new]), new)
         apply(self.store, delta)
-        if is_move or delta.changes_weights or any(each.trust < DOUBTFUL for each in new):
+        if is_move or delta.changes_weights or any(each.trust < MIN_TRUST for each in new):
             self._refit(examples, cause=new[-1].rows.digest)
         for each in new:
             digest, raw = each.message.digest, each.message.raw

@@ -364,7 +364,7 @@ class Training:
                     fitted, by_starter = fit(training_set, settings), None
                     write_model(store, fitted, settings)
                     estimates = estimate(fitted, settings)
-                    doubtful.update(training_set.classes[label] for label in fitted.doubtful.labels.tolist())
+                    doubtful.update(training_set.classes[label] for label in fitted.untrusted.labels.tolist())
                 store.put_meta(self._origin())
                 classes, tokens = _count_messages(store), store.own.totals.vocabulary_size
                 replaced.catch_up(store)

@@ -82,7 +82,7 @@ def learn_command(
     from spamnb.filter import Classifier
     from spamnb.ledger.ledger import Batch, Correction
     from spamnb.ledger.writer import LedgerWriter
-    from spamnb.model.trust import DOUBTFUL, SWAP_TEST_MESSAGES, looks_swapped
+    from spamnb.model.trust import MIN_TRUST, SWAP_TEST_MESSAGES, looks_swapped
     from spamnb.reader.message import digest, read_rows
     from spamnb.settings import Settings
     from spamnb.shown_text import escape
@@ -152,7 +152,7 @@ def learn_command(
         results = list(change_model(sources, entries, unreadable, learn, classifier.store, "learning"))
     n_messages, learned = len(results), [each for each in results if each.is_new]
     n_learned, n_moved = len(learned), Counter(each.old_class for each in learned if each.old_class)
-    n_doubtful = sum(each.trust < DOUBTFUL for each in learned if not each.old_class)
+    n_doubtful = sum(each.trust < MIN_TRUST for each in learned if not each.old_class)
     click.echo(
         f"learned {n_learned:,} of {n_messages:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(n_moved.items()))

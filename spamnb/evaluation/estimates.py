@@ -37,10 +37,10 @@ def estimate(fitted: Fit, settings: Settings) -> Estimates | None:
     """Calibrate the left-out scores, and classify each message as ``Classifier`` does; None if there is one class."""
     if not len(fitted.labels):
         return None
-    model, rows, doubtful, newest = (
+    model, rows, untrusted, newest = (
         make_model(fitted, settings),
         fitted.training_set.rows,
-        fitted.doubtful,
+        fitted.untrusted,
         fitted.newest,
     )
 
@@ -50,11 +50,11 @@ def estimate(fitted: Fit, settings: Settings) -> Estimates | None:
         probabilities = decisions.probabilities
         return Result(protocol, rows.classes, (), labels, scores.scores, probabilities, verdicts, settings.spam)
 
-    positions = np.concatenate([rows.positions, doubtful.positions])
+    positions = np.concatenate([rows.positions, untrusted.positions])
     labels, truncations = (
-        np.concatenate([getattr(rows, name), getattr(doubtful, name)]) for name in ("labels", "truncations")
+        np.concatenate([getattr(rows, name), getattr(untrusted, name)]) for name in ("labels", "truncations")
     )
-    order, scores = np.argsort(positions), Scores.concat([fitted.left_out, fitted.doubtful_scores])
+    order, scores = np.argsort(positions), Scores.concat([fitted.left_out, fitted.untrusted_scores])
     is_one_by_one = fitted.n_folds >= len(rows)
     protocol = "Leave-one-out" if is_one_by_one else f"Each of {fitted.n_folds} parts classified by the others"
     left_out = classify(protocol, scores.take(order), labels[order], truncations[order])

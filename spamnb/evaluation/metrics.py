@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spamnb.model.calibration import label_trust
-from spamnb.model.trust import DOUBTFUL
+from spamnb.model.trust import MIN_TRUST
 
 UNSURE_NUMBER = -1
 BINS = 15  # of equal width, as in Guo, Pleiss, Sun & Weinberger (2017)
@@ -101,7 +101,7 @@ def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
     """
     trusts, _ = label_trust(scores, labels)
     order: NDArray[np.intp] = np.argsort(trusts, kind="stable")
-    return order[trusts[order] < DOUBTFUL]
+    return order[trusts[order] < MIN_TRUST]
 
 
 class RocCounts(NamedTuple):

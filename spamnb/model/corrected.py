@@ -38,7 +38,7 @@ from spamnb.model.correction import (
 from spamnb.model.delta import Addend, Delta, Example, Examples, Sums
 from spamnb.model.learner import CorrectionFit, Fit, Learner, NewMessage
 from spamnb.model.model import Model
-from spamnb.model.trust import DOUBTFUL
+from spamnb.model.trust import MIN_TRUST
 from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
@@ -86,28 +86,28 @@ class Corrected(Learner):
             return Fit.of(training_set, left_out, 0)
         labels, classes = training_set.rows.labels, scores.shape[1]
         trusts, noise = label_trust(offset_scale(classes) * scores, labels)
-        trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
-        if len(doubtful):
-            is_trusted = trusts >= DOUBTFUL
+        trusted, untrusted = _split_untrusted(training_set, trusts < MIN_TRUST)
+        if len(untrusted):
+            is_trusted = trusts >= MIN_TRUST
             left_out = self.naive_bayes.leave_one_out(trusted)
             all_scores = np.empty_like(scores)
             all_scores[is_trusted] = scores = left_out.scores
-            all_scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, doubtful).scores
+            all_scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, untrusted).scores
             trusts, noise = label_trust(offset_scale(classes) * all_scores, labels)
-            if not np.array_equal(trusts >= DOUBTFUL, is_trusted):
-                trusted, doubtful = _split_doubtful(training_set, trusts < DOUBTFUL)
+            if not np.array_equal(trusts >= MIN_TRUST, is_trusted):
+                trusted, untrusted = _split_untrusted(training_set, trusts < MIN_TRUST)
                 left_out = self.naive_bayes.leave_one_out(trusted)
                 scores = left_out.scores
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
         solution = _solve(trusted, scores, noise, passes)
         corrections = _correct_folds(solution, trusted.stratified_folds(folds), fold_passes)
         left_out = left_out._replace(scores=offset_scale(classes) * scores + corrections)
-        doubtful_scores = Scores.zeros(0, classes)
-        if len(doubtful):
-            doubtful_scores = self._corrected_scores(solution, trusted, doubtful)
+        untrusted_scores = Scores.zeros(0, classes)
+        if len(untrusted):
+            untrusted_scores = self._corrected_scores(solution, trusted, untrusted)
         correction = solution._replace(examples=_find_examples(solution, trusted))
         fitted = Fit.of(trusted, left_out, folds)
-        return fitted._replace(correction=correction, doubtful=doubtful, doubtful_scores=doubtful_scores)
+        return fitted._replace(correction=correction, untrusted=untrusted, untrusted_scores=untrusted_scores)
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores | None:
         scores = self.naive_bayes.leave_one_out(others).scores
@@ -220,19 +220,19 @@ def _select_trusted(model: Model, messages: Sequence[NewMessage]) -> list[int]:
     if any(n_scored.get(name, 0) < n / 2 for name, n in documents.items()):
         return []
     classes = {*model.totals.classes}
-    return [i for i, each in enumerate(messages) if {*each.scores} == classes and each.trust >= DOUBTFUL]
+    return [i for i, each in enumerate(messages) if {*each.scores} == classes and each.trust >= MIN_TRUST]
 
 
-def _split_doubtful(training_set: TrainingSet, is_doubtful: np.ndarray) -> tuple[TrainingSet, Rows]:
-    """Return the trusted and the doubtful messages, where ``is_doubtful`` (n,) is a mask.
+def _split_untrusted(training_set: TrainingSet, is_untrusted: np.ndarray) -> tuple[TrainingSet, Rows]:
+    """Return the trusted and the untrusted messages, where ``is_untrusted`` (n,) is a mask.
 
     All messages count as trusted if too few messages of a class are trusted (``MIN_TRUSTED_SHARE``).
     """
     labels = training_set.rows.labels
-    trusted = np.bincount(labels[~is_doubtful], minlength=len(training_set.classes))
-    if not is_doubtful.any() or (trusted < MIN_TRUSTED_SHARE * training_set.documents).any():
+    trusted = np.bincount(labels[~is_untrusted], minlength=len(training_set.classes))
+    if not is_untrusted.any() or (trusted < MIN_TRUSTED_SHARE * training_set.documents).any():
         return training_set, training_set.rows.take(slice(0, 0))
-    return training_set.split(is_doubtful)
+    return training_set.split(is_untrusted)
 
 
 def _find_examples(solution: CorrectionFit, training_set: TrainingSet) -> list[Example]:

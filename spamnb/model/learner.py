@@ -18,7 +18,7 @@ from spamnb.model.decision import bin_typicality, sum_typicality
 from spamnb.model.delta import Addend, Delta, Example, Examples, MessageRecord, Sums
 from spamnb.model.model import Model
 from spamnb.model.softmax import softmax
-from spamnb.model.trust import DOUBTFUL
+from spamnb.model.trust import MIN_TRUST
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.rows import Rows
 from spamnb.settings import COUNT_MODELS, Settings
@@ -148,8 +148,8 @@ class Fit(NamedTuple):
 
     training_set: TrainingSet  # the messages that are learned
     left_out: Scores  # the messages, each by a model without it; of none if there is one class only
-    doubtful: Rows  # messages whose labels are not trusted, over the same tokens
-    doubtful_scores: Scores  # ``doubtful`` by a model of the learned messages
+    untrusted: Rows  # messages whose labels are not trusted, over the same tokens
+    untrusted_scores: Scores  # ``untrusted`` by a model of the learned messages
     newest: NewestScores
     correction: CorrectionFit
     vectors: np.ndarray  # (V, d) the vector of each token; d is 0 in models without vectors
@@ -161,8 +161,8 @@ class Fit(NamedTuple):
     def of(cls, training_set: TrainingSet, left_out: Scores, n_folds: int) -> Fit:
         """Return the fit of a model that trusts all labels, and has sums only."""
         classes, no_vectors = left_out.scores.shape[1], np.zeros((len(training_set.tokens), 0), np.float32)
-        doubtful, newest = training_set.rows.take(slice(0, 0)), NewestScores.none(classes, "")
-        others = doubtful, Scores.zeros(0, classes), newest, CorrectionFit.none(training_set), no_vectors
+        untrusted, newest = training_set.rows.take(slice(0, 0)), NewestScores.none(classes, "")
+        others = untrusted, Scores.zeros(0, classes), newest, CorrectionFit.none(training_set), no_vectors
         return cls(training_set, left_out, *others, n_folds)
 
     @property
@@ -228,7 +228,7 @@ class Learner:
         """Return what messages add to the model, which has none of them. ``sums`` has their tokens."""
         records = [
             MessageRecord(
-                each.label, each.is_lesson, bins, bin_typicality(each.typicality) if each.trust >= DOUBTFUL else {}
+                each.label, each.is_lesson, bins, bin_typicality(each.typicality) if each.trust >= MIN_TRUST else {}
             )
             for each, bins in zip(messages, bins_by_class([each.scores for each in messages]))
         ]

@@ -16,8 +16,8 @@ import numpy as np
 
 from spamnb.core.library import lib, pointer
 
-DOUBTFUL = 0.5  # a label with less trust is more likely wrong than right
-SWAP_TEST_MESSAGES = 10  # first messages whose mean trust is tested; a few wrong labels do not bring it below DOUBTFUL
+MIN_TRUST = 0.5  # a label with less trust is more likely wrong than right
+SWAP_TEST_MESSAGES = 10  # first messages whose mean trust is tested; a few wrong labels do not bring it below MIN_TRUST
 # The prior of ε: PRIOR_NOISE of PRIOR_MESSAGES imagined labels are wrong (docs/experiments.md#wrong-labels). People
 # teach one message at a time, and a few wrong labels must not change ε much. A training set has enough labels to fit ε.
 PRIOR_NOISE = 0.05
@@ -43,4 +43,4 @@ def looks_swapped(trusts: Sequence[float]) -> bool:
     (True, False)
     """
     first = trusts[:SWAP_TEST_MESSAGES]
-    return len(first) == SWAP_TEST_MESSAGES and float(np.mean(first)) < DOUBTFUL
+    return len(first) == SWAP_TEST_MESSAGES and float(np.mean(first)) < MIN_TRUST

@@ -101,30 +101,30 @@ class _Parser:
         self.has_ended = False
         self._number: dict[str, int] = {}  # by class
 
-    def parse(self, record: dict[str, Any]) -> None:
+    def parse(self, fields: dict[str, Any]) -> None:
         """Parse one more line. It raises many kinds of errors for a line that no export has."""
         if self.has_ended:
             raise ValueError("it follows the last line")
-        if "documents" in record:
-            self._parse_class(record)
-        elif "token" in record:
-            self._parse_token(record)
-        elif "kept" in record:
-            message = base64.b64decode(record["base64"], validate=True)
+        if "documents" in fields:
+            self._parse_class(fields)
+        elif "token" in fields:
+            self._parse_token(fields)
+        elif "kept" in fields:
+            message = base64.b64decode(fields["base64"], validate=True)
             decompress(message)
-            digest, label = bytes.fromhex(record["kept"]), self._check_class(record["class"])
-            if not int_up_to(MAX_SUM)(record["taught_at"]):
+            digest, label = bytes.fromhex(fields["kept"]), self._check_class(fields["class"])
+            if not int_up_to(MAX_SUM)(fields["taught_at"]):
                 raise ValueError("a time that is not a whole number")
-            self.lessons.append(Lesson(digest, label, record["taught_at"], message))
-        elif "message" in record:
-            label = self._check_class(record["class"])
-            facts = {key: value for key, value in record.items() if key not in ("message", "class", "changes")}
+            self.lessons.append(Lesson(digest, label, fields["taught_at"], message))
+        elif "message" in fields:
+            label = self._check_class(fields["class"])
+            facts = {key: value for key, value in fields.items() if key not in ("message", "class", "changes")}
             learned = MessageRecord.of_facts(label, facts, self.documents)
-            self.messages.append((bytes.fromhex(record["message"]), learned))
-        elif "array" in record:
-            name, content = str(record["array"]), base64.b64decode(record["base64"])
-            self.arrays[name] = parse_array(name, record["dtype"], record["shape"], content)
-        elif "end" in record:
+            self.messages.append((bytes.fromhex(fields["message"]), learned))
+        elif "array" in fields:
+            name, content = str(fields["array"]), base64.b64decode(fields["base64"])
+            self.arrays[name] = parse_array(name, fields["dtype"], fields["shape"], content)
+        elif "end" in fields:
             self.has_ended = True
         else:
             raise ValueError("unknown record")
@@ -134,41 +134,41 @@ class _Parser:
             raise ValueError(f"an unknown class, {name!r}")
         return name
 
-    def _parse_class(self, record: dict[str, Any]) -> None:
-        name = check_class_name(record["class"])
+    def _parse_class(self, fields: dict[str, Any]) -> None:
+        name = check_class_name(fields["class"])
         self._number.setdefault(name, len(self._number))
         if len(self._number) > MAX_CLASSES:
             raise ValueError(f"more than {MAX_CLASSES} classes")
-        self.documents[name] = record["documents"]
+        self.documents[name] = fields["documents"]
         histogram = np.zeros((2, BINS), np.int64)
-        for others, bin_, n in record["calibration"]:
+        for others, bin_, n in fields["calibration"]:
             histogram[others, bin_] = n
         self.histograms[name] = histogram
         # Exports of older versions lack it, and all of their messages count.
-        self.unscored[name] = record.get("unscored", self.documents[name] - int(histogram[0].sum()))
+        self.unscored[name] = fields.get("unscored", self.documents[name] - int(histogram[0].sum()))
         # Forgetting training mail of the last class subtracts messages without a score.
         if not int_up_to(MAX_COUNT)(self.documents[name]) or not int_up_to(MAX_COUNT, -MAX_COUNT)(self.unscored[name]):
             raise ValueError("a number of messages that is not a whole number, or too large")
         self.typicality[name] = NO_TYPICALITY.copy()
-        for index, n in record["typicality"]:
+        for index, n in fields["typicality"]:
             if not 0 <= index < len(NO_TYPICALITY):
                 raise ValueError("a bin of typicality that does not exist")
             self.typicality[name][index] = n
 
-    def _parse_token(self, record: dict[str, Any]) -> None:
-        token, index = record["token"], len(self.tokens)
+    def _parse_token(self, fields: dict[str, Any]) -> None:
+        token, index = fields["token"], len(self.tokens)
         if len(token.encode()) > MAX_TOKEN_BYTES:
             raise ValueError("a token that is too long")
-        for name, (documents, occurrences) in record["counts"].items():
+        for name, (documents, occurrences) in fields["counts"].items():
             self.cells.append((index, self._number[self._check_class(name)]))
             self.figures.append((documents, occurrences, 0))
-        correction = record.get("correction", {})
+        correction = fields.get("correction", {})
         check_correction(correction, self.documents)
         for name, units in correction.items():
             self.cells.append((index, self._number[name]))
             self.figures.append((0, 0, units))
         self.tokens.append(token)
-        self.vectors += [record["vector"]] if "vector" in record else []
+        self.vectors += [fields["vector"]] if "vector" in fields else []
 
     def snapshot(self, meta: dict[str, Any], name: str) -> Snapshot:
         """Return the model of all lines; raise SpamnbError if they do not fit together."""
@@ -201,13 +201,13 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
     parser = _Parser()
     for number, line in enumerate(lines, 1):
         try:
-            record = json.loads(line)
+            fields = json.loads(line)
             if meta is None:
-                meta = _parse_meta(record, name)
+                meta = _parse_meta(fields, name)
             else:
-                parser.parse(record)
+                parser.parse(fields)
             if "\\u" in line:  # half a surrogate pair raises UnicodeEncodeError, which is a ValueError
-                json.dumps(record, ensure_ascii=False).encode()
+                json.dumps(fields, ensure_ascii=False).encode()
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, Damaged) as error:
             raise SpamnbError(f"{name}: line {number} is not of an exported model ({escape(str(error))})") from None
     if meta is None:
@@ -220,10 +220,10 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
         raise SpamnbError(f"{name}: its figures or vectors cannot be of a model ({error})") from None
 
 
-def _parse_meta(record: dict[str, Any], name: str) -> dict[str, Any]:
+def _parse_meta(fields: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the settings in the first line; raise SpamnbError if another version wrote it."""
-    if record["spamnb"] != EXPORT_VERSION:
-        is_newer = record["spamnb"] > EXPORT_VERSION
+    if fields["spamnb"] != EXPORT_VERSION:
+        is_newer = fields["spamnb"] > EXPORT_VERSION
         age, remedy = ("a newer", "upgrade spamnb") if is_newer else ("an older", "train again")
-        raise SpamnbError(f"{name}: made by {age} spamnb (lines {record['spamnb']}); {remedy}")
-    return dict(record["meta"])
+        raise SpamnbError(f"{name}: made by {age} spamnb (lines {fields['spamnb']}); {remedy}")
+    return dict(fields["meta"])

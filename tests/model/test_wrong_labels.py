@@ -39,7 +39,7 @@ def wrongly_filed(right: Labelled, share: float) -> tuple[Labelled, set[int]]:
 def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders: dict[str, str], share: float) -> None:
     mail, wrong = wrongly_filed(make_variations(folders, EACH), share)
     found = Corrected(Settings()).fit(prepare(count_messages(mail)))
-    doubtful = set(found.doubtful.positions.tolist())
+    doubtful = set(found.untrusted.positions.tolist())
     assert len(doubtful & wrong) >= 0.7 * len(wrong) and len(doubtful - wrong) <= 0.02 * len(mail)
     assert found.correction.noise == pytest.approx(share, abs=0.06)
     assert not doubtful & set(found.training_set.rows.positions.tolist())
@@ -52,7 +52,7 @@ def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders:
 @pytest.mark.parametrize("folders", [MAIL, NEWS])
 def test_of_right_labels_every_message_is_learned(folders: dict[str, str]) -> None:
     found = Corrected(Settings()).fit(prepare(count_messages(make_variations(folders, EACH, most=CLEAR))))
-    assert not len(found.doubtful) and found.correction.noise < 0.002
+    assert not len(found.untrusted) and found.correction.noise < 0.002
 
 
 def test_where_too_few_of_a_class_are_trusted_all_are_learned() -> None:
@@ -60,7 +60,7 @@ def test_where_too_few_of_a_class_are_trusted_all_are_learned() -> None:
     variations = make_variations({"ham": "mail/ham"}, EACH)
     mail = [("spam" if n < 360 else label, raw) for n, (label, raw) in enumerate(variations)]
     found = Corrected(Settings()).fit(prepare(count_messages(mail)))
-    assert not len(found.doubtful) and len(found.left_out.scores) == EACH
+    assert not len(found.untrusted) and len(found.left_out.scores) == EACH
 
 
 def test_a_model_of_wrong_labels_classifies_as_one_of_right_labels() -> None:
@@ -77,7 +77,7 @@ def test_a_model_of_wrong_labels_classifies_as_one_of_right_labels() -> None:
 def test_what_is_not_learned_is_classified_by_the_rest_and_told(tmp_path: Path) -> None:
     mail, wrong = wrongly_filed(make_variations(MAIL, EACH), 0.05)
     fitted = train_file(tmp_path / "m", count_messages(mail), Settings())
-    told, positions, doubtful = *estimate(fitted, Settings())[::3], fitted.doubtful.positions
+    told, positions, doubtful = *estimate(fitted, Settings())[::3], fitted.untrusted.positions
     rows = np.flatnonzero(np.isin(positions, list(wrong)))
     assert len(doubtful) >= 0.75 * len(wrong) and len(positions) == len(told) == len(mail)
     assert (~told.is_right[rows]).mean() >= 0.75, "a wrong label is classified as what the message is"
@@ -114,7 +114,7 @@ def test_of_many_classes_wrong_labels_are_found_too() -> None:
     settings = Settings()
     found = fit(prepare(count_messages(mail)), settings)
     assert found.correction.noise == pytest.approx(0.05, abs=0.02)
-    doubtful = set(found.doubtful.positions.tolist())
+    doubtful = set(found.untrusted.positions.tolist())
     assert len(doubtful & wrong) >= 0.9 * len(wrong) and len(doubtful - wrong) <= 0.01 * len(mail)
     told, positions = estimate(found, settings)[::3]
     truth = np.array([n % 12 for n in range(1200)])[positions]
