@@ -24,7 +24,7 @@ from spamnb.model.pooling import pooling_parameters, sufficient
 from spamnb.model.priors import class_log_prior
 from spamnb.model.softmax import softmax
 from spamnb.reader.evidence import GROUPS, N_WORD_GROUPS
-from spamnb.reader.rows import Rows
+from spamnb.reader.rows import MESSAGES_AT_ONCE, Rows
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
     from spamnb.model.training_set import TrainingSet
@@ -134,27 +134,34 @@ class NaiveBayes(Learner):
             return left_out
         rows, totals, table = training_set.rows, training_set.totals(), self._count_table(training_set)
         frequency = training_set.document_frequency()
+
+        def change(operation: np.ufunc, messages: Rows) -> np.ndarray:
+            """Add or subtract the counts of messages; return their occurrences by class, (C,)."""
+            occurrences = np.zeros(classes, np.int64)
+            for batch in messages.batches(MESSAGES_AT_ONCE):  # a fold may have most of the messages
+                ids, labels = batch.ids.astype(np.intp), np.repeat(batch.labels, batch.lengths)
+                counts = batch.counts if self._counts_occurrences else np.ones(len(ids), table.dtype)
+                operation.at(table.reshape(-1), ids * classes + labels, counts.astype(table.dtype, copy=False))
+                operation.at(frequency, ids, 1)
+                occurrences += np.bincount(labels, batch.counts, classes).astype(np.int64)
+            return occurrences
+
         for f in range(fold.max(initial=-1) + 1):
-            of_fold = rows.take(fold == f).packed()
-            labels = np.repeat(of_fold.labels, of_fold.lengths)
-            cells, ids = of_fold.ids.astype(np.intp) * classes + labels, of_fold.ids.astype(np.intp)
-            counts = of_fold.counts.astype(table.dtype) if self._counts_occurrences else np.ones(len(ids), table.dtype)
+            of_fold = rows.take(fold == f)
             # The counts of the fold are subtracted while its messages are scored.
-            np.subtract.at(table.reshape(-1), cells, counts)
-            np.subtract.at(frequency, ids, 1)
+            occurrences = change(np.subtract, of_fold)
             others = ClassTotals(
                 totals.classes,
                 totals.documents - np.bincount(of_fold.labels, minlength=classes),
-                totals.document_counts - np.bincount(labels, minlength=classes),
-                totals.occurrences - np.bincount(labels, of_fold.counts, classes).astype(np.int64),
+                totals.document_counts - np.bincount(of_fold.labels, of_fold.lengths, classes).astype(np.int64),
+                totals.occurrences - occurrences,
                 int(np.count_nonzero(frequency)),
             )
             chosen = (fold == f) & is_scored
             scores = self._score_new(others, table, frequency, rows.take(chosen))
             for values, scored in zip(left_out[:3], scores):
                 values[chosen] = scored
-            np.add.at(table.reshape(-1), cells, counts)
-            np.add.at(frequency, ids, 1)
+            change(np.add, of_fold)
         return left_out
 
     def _score_messages(self, rows: Rows, score: Callable[[Rows], Scores]) -> Scores:

@@ -1,5 +1,6 @@
 """Folds of whole senders, and the estimate of good mail lost of senders that a model has never seen."""
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -9,9 +10,12 @@ from mail import count_messages, message
 from spamnb.evaluation.estimates import estimate
 from spamnb.evaluation.protocols import model_of
 from spamnb.filter import Classifier
+from spamnb.model.bayes_model import NaiveBayes
 from spamnb.model.learner import learner_for
 from spamnb.model.new_senders import N_FOLDS, assign_senders
-from spamnb.reader.rows import NO_SENDER
+from spamnb.model.training_set import TrainingSet, add_up
+from spamnb.reader.rows import NO_SENDER, Rows
+from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.training import fit, prepare
 
@@ -54,6 +58,21 @@ def test_folds_of_naive_bayes_have_the_scores_of_models_trained_without_them(mod
         with Classifier(model_of(others, settings)) as classifier:
             scores = np.array([each.scores for each in classifier.classify_rows(messages)])
         assert np.allclose(left_out.scores[(fold == f) & is_ham], scores[is_ham[fold == f]], atol=1e-9)
+
+
+def test_a_fold_with_most_of_the_mail_is_left_out_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.model.bayes_model.MESSAGES_AT_ONCE", 64)
+    n, tokens = 2000, TokenArray.of(f"word{number}" for number in range(1000))
+    ids = np.tile(np.arange(1000, dtype=np.int32), n)
+    columns = {"labels": np.arange(n) % 2, "classes": ("ham", "spam")}
+    rows = Rows.of_cells(tokens, np.full(n, 1000), ids, np.ones(len(ids), np.uint16), **columns)
+    training_set, fold = TrainingSet(rows, add_up(rows)), np.where(np.arange(n) < 1800, 0, -1)
+    tracemalloc.start()
+    try:
+        NaiveBayes(Settings(model_type="boolean")).leave_folds_out(training_set, fold, np.arange(n) < 10)
+        assert tracemalloc.get_traced_memory()[1] < ids.nbytes  # bytes: of the fold's cells only some at a time
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_corrected_model_has_nearly_the_scores_of_models_trained_without_the_fold() -> None:
