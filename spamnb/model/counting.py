@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from tempfile import TemporaryFile
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -15,14 +17,14 @@ from spamnb.errors import reason
 from spamnb.model.class_counts import inverse_index
 from spamnb.model.training_set import TrainingSet, add_up
 from spamnb.reader.message import Reader
-from spamnb.reader.rows import MAX_ITEMS_IN_MEMORY, Rows, allocate_array, join_slices
+from spamnb.reader.rows import COLUMNS, Rows, allocate_array
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, work_in_batches
 
 MAX_READ = 1 << 22  # bytes of mail that each thread holds in memory
 SORTED_AT_ONCE = 1 << 12  # messages whose cells are sorted at a time: some 20 MB
-COUNTED_AT_ONCE = 1 << 18  # cells that are counted at a time: 2 MB, which fit the processor's cache
+MAX_COUNTED_CELLS = 1 << 24  # in memory while messages are counted, before they are moved to a file: 100 MB
 MAX_THREAD_TOKENS = 1 << 18  # tokens in the vocabulary of a thread: some 30 MB
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
@@ -106,33 +108,56 @@ def give_memory_back() -> None:
     lib.give_memory_back()
 
 
+class _FileArray:
+    """An array in a file. Slices of it are read, not mapped, because mapped pages count as memory of the process."""
+
+    def __init__(self, file: BinaryIO, values: np.ndarray) -> None:
+        self._file, self._begin, self.dtype = file, file.tell(), values.dtype
+        file.write(values.data)
+
+    def __getitem__(self, items: slice) -> np.ndarray:
+        size = self.dtype.itemsize
+        octets = os.pread(self._file.fileno(), size * (items.stop - items.start), self._begin + size * items.start)
+        return np.frombuffer(octets, self.dtype)
+
+
 class TrainingSetBuilder:
     """Collects the rows of messages, and makes a training set of them."""
 
     def __init__(self) -> None:
         give_memory_back()
         self.vocabulary = SharedVocabulary()
+        self._stored: list[Rows] = []  # messages whose ids and counts are in the file, as _FileArray
         self._parts: list[Rows] = []  # messages whose cells are in memory
-        self._runs: list[Rows] = []  # messages whose cells are in files
         self._n_cells = 0  # in memory
+        self._file: BinaryIO | None = None
 
     def add(self, rows: Rows) -> None:
         """Append messages over the builder's vocabulary."""
         self._parts.append(rows)
         self._n_cells += len(rows.ids)
-        if self._n_cells > MAX_ITEMS_IN_MEMORY:
-            self._runs.append(Rows.join(self._parts))
-            self._parts, self._n_cells = [], 0
+        if self._n_cells > MAX_COUNTED_CELLS:
+            self._store_cells()
 
-    def _renumber(self, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
+    def _store_cells(self) -> None:
+        """Move the cells in memory to the file."""
+        file = self._file = self._file or TemporaryFile()  # noqa: SIM115 (``training_set`` closes it)
+        for part in self._parts:
+            cells: dict[str, Any] = {name: _FileArray(file, getattr(part, name)) for name in ("ids", "counts")}
+            self._stored.append(replace(part, **cells))
+        file.flush()
+        self._parts, self._n_cells = [], 0
+        give_memory_back()
+
+    def _renumber(self, parts: Sequence[Rows]) -> tuple[TokenArray, np.ndarray]:
         """Return all tokens, the commonest first and then ascending by hash, and the new ids by old id.
 
         In this order the columns do not depend on the threads that counted the messages.
         """
         vocabulary = self.vocabulary.take_all()
         frequency = np.zeros(len(vocabulary), np.int32)
-        for first in range(0, len(ids), COUNTED_AT_ONCE):
-            np.add.at(frequency, ids[first : first + COUNTED_AT_ONCE].astype(np.intp), np.int32(1))
+        for part in parts:
+            np.add.at(frequency, part.ids[0 : int(part.lengths.sum())].astype(np.intp), np.int32(1))
         hashes, groups = vocabulary.describe(np.arange(len(frequency), dtype=np.uint32))
         order = np.argsort(hashes)
         order = order[np.argsort(-frequency[order], kind="stable")]
@@ -149,25 +174,38 @@ class TrainingSetBuilder:
         The messages ascend by digest, so their order does not depend on the thread or machine that counted a message.
         Copies, which have the same digest, are in the order of the sources.
         """
-        no_cells = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16)
-        joined = Rows.join([Rows.of_cells(TokenArray.of([]), *no_cells), *self._runs, *self._parts])
-        self._runs, self._parts = [], []
+        parts, self._stored, self._parts = [*self._stored, *self._parts], [], []
         give_memory_back()
-        tokens, new_ids = self._renumber(joined.ids)
-        columns = joined.take(np.lexsort((joined.positions, *joined.digests.view(">u8").T[::-1])))
-        ends = np.cumsum(columns.lengths)
-        ids, counts = allocate_array(len(joined.ids), np.int32), allocate_array(len(joined.ids), joined.counts.dtype)
-        for first in range(0, len(columns), SORTED_AT_ONCE):
-            chunk = slice(first, first + SORTED_AT_ONCE)
-            bounds = columns.begins[chunk], columns.ends[chunk]
-            cells = slice(ends[first] - columns.lengths[first], ends[chunk][-1])
-            ids[cells] = new_ids[join_slices(joined.ids, *bounds)]
-            counts[cells] = join_slices(joined.counts, *bounds)
-        begins = ends - columns.lengths
-        rows = replace(columns, tokens=tokens, begins=begins, ends=ends, plain_ends=ends, ids=ids, counts=counts)
-        del joined, columns, new_ids
+        tokens, new_ids = self._renumber(parts)
+        rows = _sort(parts, tokens, new_ids)
+        del parts, new_ids
+        if self._file is not None:
+            self._file.close()
         training_set = TrainingSet(rows, add_up(rows))
         by_hash = training_set.columns_by_hash()
         # A model has only one of two tokens with equal hashes.
         repeats = np.flatnonzero(np.diff(tokens.hashes[by_hash]) == 0)
         return training_set.select_columns(np.delete(by_hash, repeats + 1)) if len(repeats) else training_set
+
+
+def _sort(parts: Sequence[Rows], tokens: TokenArray, new_ids: np.ndarray) -> Rows:
+    """Join parts to packed rows that ascend by digest and then by position; ``new_ids`` are those of ``tokens``."""
+    no_cells = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16)
+    classes = tuple(sorted({name for part in parts for name in part.classes}))
+    parts = [Rows.of_cells(tokens, *no_cells), *(part.with_classes(classes) for part in parts)]
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+    order = np.lexsort((columns["positions"], *columns["digests"].view(">u8").T[::-1]))
+    places = np.concatenate([[np.full(len(part), n), part.begins, part.ends] for n, part in enumerate(parts)], axis=1)
+    places = places[:, order]
+    lengths, n_filled = places[2] - places[1], 0
+    n_cells, count_type = int(lengths.sum()), np.result_type(*(part.counts.dtype for part in parts))
+    ids, counts = allocate_array(n_cells, np.int32), allocate_array(n_cells, count_type)
+    for first in range(0, len(order), SORTED_AT_ONCE):
+        chunk = places[:, first : first + SORTED_AT_ONCE].T.tolist()
+        messages = [(parts[number], slice(begin, end)) for number, begin, end in chunk]
+        old_ids = np.concatenate([part.ids[cells] for part, cells in messages])
+        sorted_cells = slice(n_filled, n_filled := n_filled + len(old_ids))
+        ids[sorted_cells] = new_ids[old_ids]
+        counts[sorted_cells] = np.concatenate([part.counts[cells] for part, cells in messages])
+    columns = {name: values[order] for name, values in columns.items()}
+    return Rows.of_cells(tokens, lengths, ids, counts, **columns, classes=classes)

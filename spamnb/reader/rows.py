@@ -22,7 +22,7 @@ UNDATED = -1  # the date of a message without one
 NO_SENDER = 0
 UNLABELLED = -1
 HEADERS = GROUPS.index("headers")
-MAX_ITEMS_IN_MEMORY = 1 << 25  # a larger array is in a file: the cells of some 150,000 messages
+MAX_ITEMS_IN_MEMORY = 1 << 25  # a larger array is in a file: the cells of some 70,000 messages
 MESSAGES_AT_ONCE = 1 << 10  # in a block of rows: their cells fit the processor's cache
 
 
@@ -50,12 +50,6 @@ def join_slices(values: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.
     bounds = zip(begins[np.append(0, gaps + 1)].tolist(), ends[np.append(gaps, -1)].tolist())
     parts = [values[begin:end] for begin, end in bounds]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def concatenate(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Concatenate one or more arrays into one of `allocate_array`."""
-    out = allocate_array((sum(map(len, arrays)), *arrays[0].shape[1:]), np.result_type(*arrays))
-    return np.concatenate(arrays, out=out)
 
 
 COLUMNS = "digests", "dates", "senders", "truncations", "labels", "positions"  # of ``Rows``: facts of each message
@@ -132,10 +126,11 @@ class Rows:
         """Join one or more parts, which have the same list of tokens."""
         classes = tuple(sorted({name for part in parts for name in part.classes}))
         parts = [part.packed().with_classes(classes) for part in parts]
-        lengths, n_doubtful = (concatenate(each) for each in zip(*((p.lengths, p.ends - p.plain_ends) for p in parts)))
+        lengths = np.concatenate([part.lengths for part in parts])
+        n_doubtful = np.concatenate([part.ends - part.plain_ends for part in parts])
         plain_ends = np.cumsum(lengths, dtype=np.int64) - n_doubtful
         names = "ids", "counts", *COLUMNS
-        columns = {name: concatenate([getattr(part, name) for part in parts]) for name in names}
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return Rows.of_cells(parts[0].tokens, lengths, plain_ends=plain_ends, **columns, classes=classes)
 
     @staticmethod

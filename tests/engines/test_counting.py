@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from functools import partial
 from operator import length_hint
 from pathlib import Path
@@ -20,6 +21,8 @@ from spamnb.engines.executor import ordered_map, parts_of, threads
 from spamnb.errors import SpamnbError
 from spamnb.model import counting as counts
 from spamnb.model.training_set import TrainingSet
+from spamnb.reader.rows import Rows
+from spamnb.reader.tokens import TokenArray
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import find_labelled_entries
@@ -111,8 +114,6 @@ def test_a_command_that_counts_ends_when_it_is_told_to(sent: signal.Signals) -> 
 
 
 def test_little_mail_is_in_memory_at_a_time(tmp_path: Path) -> None:
-    import tracemalloc
-
     for n in range(30):
         (tmp_path / str(n)).write_bytes(b"Subject: photographs\nContent-Type: image/jpeg\n\n" + b"%d\n" % n * 500_000)
     found = [Entry("ham", str(n), str(tmp_path / str(n))) for n in range(30)]
@@ -122,6 +123,26 @@ def test_little_mail_is_in_memory_at_a_time(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the messages together are 40 million
     finally:
         tracemalloc.stop()
+
+
+def test_cells_are_in_memory_once_while_messages_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "MAX_COUNTED_CELLS", 1 << 16)
+    monkeypatch.setattr(counts, "SORTED_AT_ONCE", 64)
+    monkeypatch.setattr("spamnb.model.training_set.MESSAGES_AT_ONCE", 64)
+    random, builder = np.random.default_rng(1), counts.TrainingSetBuilder()
+    ids = np.tile(builder.vocabulary.ids(TokenArray.of(f"word{n}" for n in range(512))), 128)
+    lengths, labels = np.full(128, 512), np.zeros(128, np.intp)
+    tracemalloc.start()
+    try:
+        for _ in range(32):
+            digests = random.integers(0, 256, (128, 16), np.uint8)
+            columns = {"digests": digests, "labels": labels, "classes": ("ham",)}
+            builder.add(Rows.of_cells(builder.vocabulary, lengths, ids.copy(), np.ones(len(ids), np.uint16), **columns))
+        made = builder.training_set()
+        assert tracemalloc.get_traced_memory()[1] < 1.3 * (made.rows.ids.nbytes + made.rows.counts.nbytes)
+    finally:
+        tracemalloc.stop()
+    assert made.cells.figures[0].tolist() == [128 * 32] * 512
 
 
 sizes = st.lists(st.none() | st.integers(0, 9), max_size=12)  # None: an entry that is a file

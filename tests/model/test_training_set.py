@@ -92,8 +92,8 @@ def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeyp
     monkeypatch.setattr(engine, "MAX_PART_MESSAGES", 7)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for most in (0, 1000, 1 << 28):
-        for each in (module, rows_module):
-            monkeypatch.setattr(each, "MAX_ITEMS_IN_MEMORY", most)
+        for each, name in ((module, "MAX_COUNTED_CELLS"), (rows_module, "MAX_ITEMS_IN_MEMORY")):
+            monkeypatch.setattr(each, name, most)
         monkeypatch.setattr(module, "MAX_THREAD_TOKENS", 20 if most else 1 << 18)  # a vocabulary that is full makes way
         made = count_messages(messages)
         check_against_scikit_learn(made, messages)
