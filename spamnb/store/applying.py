@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.model.delta import Delta
+from spamnb.model.model import DENSE_CLASSES
+from spamnb.model.moments import Moments, name_arrays, read_moments
 from spamnb.store.examples import add_examples, change_examples, delete_example
-from spamnb.store.moments import add_vector
 from spamnb.store.records import delete_learned, put_learned, read_learned
 from spamnb.store.store import Store
 
@@ -14,7 +18,7 @@ def apply(store: Store, delta: Delta) -> None:
     with store.writing():
         if store.own.has_vectors:
             for addend in delta.addends:
-                add_vector(store, addend.record.label, addend.vector, delta.sign)
+                _add_vector(store, addend.record.label, addend.vector, delta.sign)
         if delta.sign > 0:
             store.add(delta.addends)
             put_learned(store, [(addend.rows.digest, addend.record) for addend in delta.addends])
@@ -30,3 +34,24 @@ def apply(store: Store, delta: Delta) -> None:
         store.count_scores(delta.scored, delta.sign)
         if delta.examples:
             add_examples(store, delta.examples)
+
+
+def _add_vector(store: Store, label: str, vector: np.ndarray, sign: int) -> None:
+    """Add the vector of a message to the moments of its class, or subtract it.
+
+    A new class is added, and goes again when its last message goes.
+    """
+    if DENSE_CLASSES not in store.own.meta and not store.own.arrays:
+        raise SpamnbError(f"{store.path}: a {store.own.meta.get('model_type')} model must be trained first")
+    names, sums = read_moments(store.own.meta, store.own.arrays)
+    if label not in names:
+        if sign < 0:
+            raise Damaged(f"{DENSE_CLASSES} in table meta lack {label!r}")
+        names = [*names, label]
+        sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
+    number, is_diagonal = np.array([names.index(label)]), sums.second.ndim == 2
+    sums = sums.plus(Moments.of(vector[None], number, len(names), is_diagonal), sign)
+    if label == names[-1] and not sums.documents[-1]:
+        names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
+    store.put_arrays(name_arrays(sums))
+    store.put_meta({DENSE_CLASSES: list(names)})

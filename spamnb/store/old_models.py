@@ -15,7 +15,7 @@ from spamnb.core.curve import BINS
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model.model import HISTOGRAM, NO_TYPICALITY, SHARED, SIZE
 from spamnb.store.buckets import TABLE
-from spamnb.store.snapshot import cannot_be_written, read_snapshot
+from spamnb.store.snapshot import cannot_be_written, read_snapshot, remove_file
 from spamnb.store.store import CLASSES, EXAMPLES, OLD_FORMATS, SCHEMA, Store
 
 # By format, the tables that were other ones.
@@ -73,9 +73,8 @@ def readable_model(path: Path) -> Iterator[Path]:
             new._attach()  # an error of its shared model names the file, and not the copy
         yield copy
     finally:
-        for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(OSError):  # the folder takes no files, which was said
-                Path(f"{copy}{suffix}").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the folder takes no files, which was said
+            remove_file(copy)
 
 
 def _read_format(path: Path) -> int:

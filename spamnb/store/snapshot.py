@@ -161,8 +161,6 @@ def atomic_replace(
             store.execute("PRAGMA synchronous = OFF")
             yield store
             store.use_log()
-        with open(fresh, "rb") as file:  # the file must be on the disk before it becomes the model
-            os.fsync(file.fileno())
         try:
             _link(fresh, target)
         except FileExistsError:
@@ -171,10 +169,10 @@ def atomic_replace(
             _replace(fresh, target, catch_up)
             kept.replace(previous_model(target))
     finally:
-        _remove_file(fresh)
+        remove_file(fresh)
 
 
-def _remove_file(path: Path) -> None:
+def remove_file(path: Path) -> None:
     """Remove a database and its log, if they exist."""
     for name in (f"{path}{suffix}" for suffix in ("", "-wal", "-shm")):
         if os.path.lexists(name):  # False, too, if the folder is a file or the name is too long
@@ -187,6 +185,8 @@ def _link(fresh: Path, target: Path) -> None:
     If a model was removed while it was in use, its log is still there, and SQLite would write the log into the new
     file. So the log is removed. The folder is locked, because the log of a model that was just made must stay.
     """
+    with open(fresh, "rb") as file:  # the file must be on the disk before it becomes the model
+        os.fsync(file.fileno())
     folder = os.open(target.parent, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
@@ -274,13 +274,11 @@ def copy_model(path: Path, copy: Path) -> int:
         with Store.open(path) as model, Store.connect(fresh, writable=True) as target, target._translate_errors():
             target.path = str(copy)  # in error messages
             model.copy_to(target)
-        with open(fresh, "rb") as file:
-            os.fsync(file.fileno())
         _link(fresh, copy)
     except OSError as error:
         raise SpamnbError(f"{copy}: cannot be written: {describe_failure(error)}") from None
     finally:
-        _remove_file(fresh)
+        remove_file(fresh)
     return copy.stat().st_size
 
 
