@@ -207,11 +207,11 @@ class WordReport(Report):
     ----------
     word : str
         The word.
-    documents : dict
-        Number of messages of each class in the model. A lesson of a model that adds to another counts several times.
-    tokens : dict of dict
-        Number of messages of each class that have a token, for each token with the word. The most common token is
-        first.
+    messages : dict
+        Number of messages of each class, with those of the model to which this one adds.
+    shares : dict of dict
+        Share of each class's messages that have a token, for each token with the word. The most common token is first.
+        A lesson of a model that adds to another counts several times, as it does when mail is classified.
 
     Examples
     --------
@@ -223,22 +223,21 @@ class WordReport(Report):
     """
 
     word: str
-    documents: dict[str, int]
-    tokens: dict[str, dict[str, int]]
+    messages: dict[str, int]
+    shares: dict[str, dict[str, float]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as values of JSON."""
-        return {"word": self.word, "messages": self.documents, "tokens": self.tokens}
+        return {"word": self.word, "messages": self.messages, "shares": self.shares}
 
     def __str__(self) -> str:
-        if not self.tokens:
+        if not self.shares:
             return f"no message that the model learned has {escape(self.word)!r}\n"
-        lines = ["  ".join(f"{name:>7}" for name in self.documents)]
-        for token, counts in self.tokens.items():
-            shares = [100 * count / max(1, self.documents[name]) for name, count in counts.items()]
+        lines = ["  ".join(f"{name:>7}" for name in self.messages)]
+        for token, shares in self.shares.items():
             explanation = meaning(token)
             description = f"{escape(token)}{explanation and f'  ({escape(explanation)})'}"
-            lines.append("  ".join([*(f"{share:>5.3g} %" for share in shares), description]))
+            lines.append("  ".join([*(f"{100 * share:>5.3g} %" for share in shares.values()), description]))
         return "\n".join(lines) + "\n"
 
 
@@ -259,8 +258,7 @@ def word_of(store: Store, word: str) -> WordReport:
         files = [store] if store.shared is None else [store, store.shared]
         parts = [part for file in files for part, *_ in read_tokens(file, len(file.own.class_ids), file.own.dimensions)]
         tokens = sorted({token for part in parts for token in part.ending_in(encoded)})
-        counts, totals = store.look_up(tokens).document_counts.T.tolist(), store.model.totals
-    counts_by_token = {token: dict(zip(totals.classes, row)) for token, row in zip(tokens, counts) if any(row)}
-    order = sorted(counts_by_token, key=lambda token: (-sum(counts_by_token[token].values()), token))
-    documents = dict(zip(totals.classes, totals.documents.tolist()))
-    return WordReport(word, documents, {token: counts_by_token[token] for token in order})
+        counts, totals, messages = store.look_up(tokens).document_counts, store.model.totals, store.count_messages()
+    sums, shares = counts.sum(axis=0).tolist(), (counts / totals.documents[:, None]).T.tolist()
+    order = sorted((-n, token, row) for token, n, row in zip(tokens, sums, shares) if n)
+    return WordReport(word, messages, {token: dict(zip(totals.classes, row)) for _, token, row in order})

@@ -129,15 +129,15 @@ def preload_informative_words(path: Path) -> None:
 def statistics_values(ledger: Ledger, model: Classifier, user: str) -> dict[str, Any]:
     """Return the values of the page of statistics: the verdicts of a user, or of all users, and the model."""
     with model.store.reading():
-        totals, meta = model.model.totals, model.store.own.meta
+        n_messages, meta = model.store.count_messages(), model.store.own.meta
     return {
         "days": ledger.statistics(30, user),
         "user": user,
         "users": ledger.users(MAX_USERS),
         "trained_on": str(meta.get("trained_at") or "never")[: len("2026-11-24")],
         "megabytes": model.store.size() / 1e6,
-        "words": totals.vocabulary_size,
-        "class_messages": list(zip(totals.classes, totals.documents.tolist())),
+        "words": model.model.totals.vocabulary_size,
+        "class_messages": list(n_messages.items()),
     }
 
 

@@ -69,14 +69,14 @@ class Workers:
         models = self._idle_models.get()
         try:
             model = models.for_classifying("")
-            totals, meta, path = model.model.totals, model.store.own.meta, model.store.file
+            n_messages, meta, path = model.store.count_messages(), model.store.own.meta, model.store.file
         finally:
             self._idle_models.put(models)
-        n_spam = sum(int(n) for name, n in zip(totals.classes, totals.documents) if name == model.settings.spam)
+        n_spam = n_messages.get(model.settings.spam, 0)
         stats = [os.stat(file) for file in (path, path + "-wal") if os.path.exists(file)]
         return ModelFacts(
             spam_messages=n_spam,
-            other_messages=int(totals.documents.sum()) - n_spam,
+            other_messages=sum(n_messages.values()) - n_spam,
             n_bytes=sum(stat.st_size for stat in stats),
             changed_at=max((stat.st_mtime for stat in stats), default=0.0),
             trained_at=_unix_time(meta.get("trained_at")),

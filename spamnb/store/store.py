@@ -279,6 +279,11 @@ class Store(Database):
                 self._sum = own, shared, own.plus(shared)
             return self._sum[2]
 
+    def count_messages(self) -> dict[str, int]:
+        """Return the messages of each class in this file and in the shared model. Each counts once."""
+        both = self.own if self.shared is None else self.shared.own.add(self.own)
+        return dict(zip(both.totals.classes, both.totals.documents.tolist()))
+
     @property
     def adds_up(self) -> bool:
         """Whether this file and the shared model have the same model type and kind of tokens; inside a transaction."""

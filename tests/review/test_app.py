@@ -228,9 +228,8 @@ def test_a_word_is_looked_up_in_the_model(review, model):
     with Classifier.open(model) as classifier:
         found = word_of(classifier.store, "prize")
     shown = {row.css_first("td").text(): [cell.text() for cell in row.css("td.number")] for row in tree.css("tbody tr")}
-    assert len(shown) == len(found.tokens)
-    of_class = zip(found.tokens["prize"].values(), found.documents.values())
-    assert shown["prize"] == [f"{100 * held / all_:.3g} %" for held, all_ in of_class]
+    assert len(shown) == len(found.shares)
+    assert shown["prize"] == [f"{100 * share:.3g} %" for share in found.shares["prize"].values()]
     shown_at_once = LexborHTMLParser(client.get("/words").text).css("table.top tbody tr")
     with Classifier.open(model) as classifier:
         telling = words_of(classifier.store, 30, False, print).informative
@@ -249,10 +248,12 @@ def test_the_pages_of_a_users_model_have_the_words_of_both_models_and_its_own_tr
         classifier.store.put_meta({"trained_at": "2026-11-22T05:48:07+01:00"})
     output_of("learn", "ham", "--shared", model, "-m", tmp_path / "user", stdin=message("ham", 900))
     write_ledger(tmp_path, model, message("spam", 900))
-    for path, trained_on in ((model, "2026-11-22"), (tmp_path / "user", "never")):
+    for path, trained_on, n_ham in ((model, "2026-11-22", 120), (tmp_path / "user", "never", 121)):
         client = browser(replace(review, models=Models(path, None, writable=False)))
         assert LexborHTMLParser(client.get("/words").text).css("table.top tbody tr")
-        assert f"<b>{trained_on}</b> trained" in client.get("/statistics").text
+        statistics = client.get("/statistics").text
+        assert f"<b>{trained_on}</b> trained" in statistics
+        assert f"<b>{n_ham}</b> messages of <bdi>ham" in statistics, "a lesson is one message, whatever it weighs"
 
 
 def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model):

@@ -198,14 +198,14 @@ def test_words_are_those_of_both_files(shared: dict[str, Path], kind: str) -> No
         assert words_of(user.store, 10_000, True, print) == of_shared
         words = [word.token for word in of_shared.likeliest["ham"] if ":" not in word.token][:50]
         before = [word_of(common, word) for word in words]
-        assert [word_of(user.store, word) for word in words] == before and all(each.tokens for each in before)
+        assert [word_of(user.store, word) for word in words] == before and all(each.shares for each in before)
         user.learn("ham", b"Subject: minutes\n\ngrandma")
         n_ham = 15 + WEIGHT
         grandma = word_of(user.store, "grandma")
-        assert grandma.tokens == {"grandma": {"ham": WEIGHT, "spam": 0}}
-        assert grandma.documents == {"ham": n_ham, "spam": 15}
+        assert grandma.shares == {"grandma": {"ham": WEIGHT / n_ham, "spam": 0}}
+        assert grandma.messages == {"ham": 15 + 1, "spam": 15}, "a lesson is one message, whatever it weighs"
         likeliest = {word.token: word.value for word in words_of(user.store, 10_000, True, print).likeliest["ham"]}
-        counts = {word: word_of(user.store, word).tokens[word]["ham"] for word in ["grandma", *words]}
-        assert {word: likeliest[word] for word in counts} == {
-            word: pytest.approx((n + 1) / (n_ham + 2)) for word, n in counts.items()
+        shares = {word: word_of(user.store, word).shares[word]["ham"] for word in ["grandma", *words]}
+        assert {word: likeliest[word] for word in shares} == {
+            word: pytest.approx((share * n_ham + 1) / (n_ham + 2)) for word, share in shares.items()
         }
