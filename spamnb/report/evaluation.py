@@ -48,7 +48,7 @@ def headline_rows(figures: Figures) -> list[tuple[str, ...]]:
         why_missing = "there is no good mail" if math.isnan(spam.hm.value) else "there is no spam"
         add("hm%  good mail called spam", spam.hm)
         add("sm%  spam let through" + (", unsure included" if spam.unsure_spam > 0 else ""), spam.sm)
-        add("1-ROCA%  chance that good mail scores above spam", spam.one_minus_roca)
+        add("1-ROCA%  good mail scores above spam", spam.one_minus_roca)
         add(f"sm% at hm% ≤ {HM_LIMIT:g}", spam.sm_at_hm)
         if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # false for NaN, the share of a class without mail
             both = f"{format_percent(spam.unsure_ham)} / {format_percent(spam.unsure_spam)}"

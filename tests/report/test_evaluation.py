@@ -6,6 +6,7 @@ from scipy.special import log_softmax
 
 from spamnb.evaluation.figures import compute_figures
 from spamnb.evaluation.result import Result
+from spamnb.model.new_senders import NewSenders
 from spamnb.report.evaluation import format_figures, format_percent, headline_rows
 
 
@@ -46,6 +47,17 @@ def test_spam_called_unsure_is_let_through_and_that_is_said(sure: float, said: s
     through = 100 * (result.verdicts[result.truth == spam] != spam).mean()
     assert any(said in line and format_percent(through) in line for line in shown.splitlines())
     assert (shown.count("unsure") > 1) == (sure == 0.8)  # the table of verdicts has its column
+
+
+def test_no_row_of_the_main_figures_wraps_in_a_terminal_of_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    figures = compute_figures(printed(("ham", "spam"), sure=0.8)[0], replicates=20)
+    figures = figures._replace(new_senders=NewSenders(50, 12, 34.56, 100.0))
+    rows = headline_rows(figures)
+    assert len(rows) == 9
+    lines = format_figures(figures).splitlines()
+    for row in rows:
+        assert any(all(cell in line for cell in row) for line in lines), row
 
 
 @pytest.mark.parametrize(("left", "said"), [(0, "there is no spam"), (1, "there is no good mail")])
