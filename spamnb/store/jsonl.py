@@ -189,6 +189,9 @@ class _Parser:
             None,
             arrays=self.arrays,
         )
+        scored = model.histogram[:, 0].sum(axis=1) + model.unscored
+        if not model.is_starter and (scored != model.sums[:, 0]).any():
+            raise SpamnbError(f"{name}: a class whose messages with a score and without one are not all its messages")
         with np.errstate(over="ignore"):  # vectors are checked for infinity when they are read from the store
             vectors = np.array(self.vectors, VECTOR).reshape(len(positions), model.dimensions)
         vectors = vectors[np.unique(positions, return_index=True)[1]]

@@ -116,6 +116,7 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
             (partial(set_unscored, text), "line .*a number of messages")
             for text in ('"9"', "1.5", "true", "1e999", "-5000000000")
         ),
+        *((partial(set_unscored, text), "messages with a score and without one") for text in ("-3", "7")),
         (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),
         (lambda lines: [line.replace('"calibration": [[0, ', '"calibration": [[0, 9') for line in lines], "bounds"),
         (lambda lines: [re.sub(r"\[(\d+), \d+\]}", r"[\1, 0]}", line) for line in lines], "impossible figures"),
