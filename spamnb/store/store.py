@@ -30,7 +30,7 @@ import numpy as np
 from spamnb.class_names import check_class_name
 from spamnb.core.buckets import VECTOR
 from spamnb.core.curve import BINS
-from spamnb.errors import ArgumentError, Damaged, Outdated, SpamnbError
+from spamnb.errors import Damaged, Outdated, SpamnbError
 from spamnb.model.class_counts import DOCUMENTS, WEIGHT, Cells
 from spamnb.model.delta import Addend, Examples, MessageRecord, Sums, units_by_class
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
@@ -116,9 +116,7 @@ class Store(Database):
         """
         if not Path(path).is_file():
             problem = "a folder, and no model there" if Path(path).is_dir() else "no model there"
-            raise ArgumentError(
-                "{at}: {problem}; 'spamnb train' makes one, {option.model} names another", at=path, problem=problem
-            )
+            raise SpamnbError(f"{path}: {problem}; name another file, or make one with 'spamnb train'")
         if not Path(path).stat().st_size:
             raise SpamnbError(f"{path}: an empty file and no model; name another")
         store = cls.connect(path, writable=writable)

@@ -4,22 +4,32 @@ from pathlib import Path
 
 import pytest
 from commands import run
-from mail import message, write_folders
+from mail import mail, message, write_folders
 
 import spamnb
 from spamnb.errors import SpamnbError
 
 
 def test_an_error_names_options_on_the_command_line_alone(tmp_path: Path) -> None:
-    missing = tmp_path / "{m}"
-    said = f"{missing}: no model there; 'spamnb train' makes one, %s names another"
+    empty, folder = tmp_path / "{m}", write_folders(tmp_path / "mail", mail(3))
+    empty.touch()
+    said = f"{empty}: no model, and only a model is replaced; %s names another"
     with pytest.raises(SpamnbError) as caught:
-        spamnb.words(missing)
+        spamnb.train(folder, empty, force=True)
     assert str(caught.value) == said % "model"
-    assert run("words", "-m", missing).stderr == f"Error: {said % '--model'}\n"
-    mail_on = run("filter", "-m", missing, stdin=message("ham", 1))
-    assert (mail_on.exit_code, mail_on.stderr) == (0, f"spamnb: {said % '--model'}\n")
-    assert f"X-Spam-Warning: not classified: {said % '--model'}" in " ".join(mail_on.stdout.split())
+    assert run("train", "--force", folder, "-m", empty).stderr == f"Error: {said % '--model'}\n"
+
+
+def test_the_error_of_a_missing_model_names_no_option(model: Path, tmp_path: Path) -> None:
+    """The path may be that of an argument, as in 'merge', or of another option."""
+    missing = tmp_path / "missing"
+    said = f"{missing}: no model there; name another file, or make one with 'spamnb train'\n"
+    raw = message("ham", 1)
+    for command in ("words -m", f"merge -m {tmp_path / 'both'} {model}", f"learn ham -m {tmp_path / 'new'} --shared"):
+        assert run(*command.split(), missing, stdin=raw).stderr == f"Error: {said}"
+    mail_on = run("filter", "-m", missing, stdin=raw)
+    assert (mail_on.exit_code, mail_on.stderr) == (0, f"spamnb: {said}")
+    assert f"X-Spam-Warning: not classified: {said.strip()}" in " ".join(mail_on.stdout.split())
 
 
 def test_words_of_mail_without_a_word_says_how_to_see_the_rest(tmp_path: Path) -> None:
