@@ -68,23 +68,22 @@ class Models:
         """Return the user whose model learns for *user*: *user*, or "" for the shared model if there is no folder."""
         return "" if self.folder is None else user
 
-    def user_of(self, path: Path) -> str:
-        """Return the user whose model is, or was, the file at *path*; "" for the shared model and for other models.
+    def find_relearner(self, path: Path, of_user: bool) -> str:
+        """Return the user whose model learns again what the model at *path* learned; "" for the shared model.
 
-        Raise SpamnbError if a model outside of the folder adds to the shared model.
+        *path* may be lost: the shared model takes its place. Only a user's model, which *of_user* says it was, learns
+        what it learned. Raise SpamnbError without the folder of this model, and if the shared model adds to *path*.
         """
         if self.folder is not None and path.parent == Path(os.path.abspath(self.folder)):
             return path.name.removesuffix(SUFFIX)
-        if self._is_added_to_by(path):
+        if path == Path(os.path.abspath(self.path)):
+            return ""
+        if of_user:
             raise SpamnbError(f"a lesson of {escape(str(path))}: {NO_FOLDER}")
+        shared = self._shared.store.shared
+        if shared is not None and path == Path(os.path.abspath(shared.file)):
+            raise SpamnbError(f"a lesson of {escape(str(path))}, to which {self.path} adds: -m names the other model")
         return ""
-
-    def _is_added_to_by(self, path: Path) -> bool:
-        try:
-            with Store.open(path) as store:
-                return store.shared is not None and os.path.samefile(store.shared.file, self.path)
-        except SpamnbError:  # the model is lost, so another one may learn its lessons
-            return False
 
     def has_model(self, user: str) -> bool:
         """Return whether *user* has a model."""

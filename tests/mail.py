@@ -212,9 +212,10 @@ def write_ledger(
 @contextmanager
 def open_teacher(model: Path, ledger: Ledger, folder: Path | None = None) -> Iterator[Teacher]:
     """Return a teacher of a model, and of the models of users in a folder, as a request of ``review`` has one."""
-    batch = Batch.begin("review", model)
-    with Models(model, folder, writable=True) as models, Teacher(models, ledger, batch) as teacher:
-        yield teacher
+    with Models(model, folder, writable=True) as models:
+        batch = Batch.begin("review", models.for_classifying("").store)
+        with Teacher(models, ledger, batch) as teacher:
+            yield teacher
 
 
 def count_verdicts(ledger: Ledger) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -59,12 +58,12 @@ class Teacher:
 
     def relearn(self, corrections: Sequence[Correction]) -> None:
         """Learn the messages of corrections that their models have not learned; corrections are the newest first."""
-        user_of = cache(self._models.user_of)
         for correction in reversed(corrections):
             with self._attempt():
                 row, batch = self._ledger.verdict_of(correction), self._ledger.last_batch(batch=correction.batch)
                 if not correction.user and batch is not None:  # 'learn --model' may have named a user's model
-                    correction = correction._replace(user=user_of(Path(batch.model)))
+                    user = self._models.find_relearner(Path(batch.model), batch.of_user)
+                    correction = correction._replace(user=user)
                 model = self._models.find_for_learning(correction.user)
                 record = read_learned(model.store, correction.digest) if model is not None else None
                 if model is None or record is None or record.label != _label(model, correction):

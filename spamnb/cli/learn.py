@@ -139,14 +139,15 @@ def learn_command(
         def learn(raws: list[bytes]) -> list[Learned]:
             learned = classifier.learn_all([label] * len(raws), raws)
             is_spam = label == classifier.settings.spam
-            writer.put(batch)
+            if any(each.is_new for each in learned):  # otherwise there is nothing for 'undo'
+                writer.put(batch)
             for raw, each in zip(raws, learned):
                 if each.is_new:
                     message, before = digest(raw), each.old_class
                     writer.put(Correction(message, label, is_spam, "command", before=before, batch=batch.batch))
             return learned
 
-        batch, writer = Batch.begin("learn", model), LedgerWriter(ledger, tell)
+        batch, writer = Batch.begin("learn", classifier.store), LedgerWriter(ledger, tell)
         stack.callback(writer.close)
 
         results = list(change_model(sources, entries, unreadable, learn, classifier.store, "learning"))

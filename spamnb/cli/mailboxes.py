@@ -159,7 +159,7 @@ def open_filing(
             mailbox.locate(target.unsure)  # raises SpamnbError for a wrong name, before any folder is made
         open_ledger = stack.enter_context(Ledger.copy_places(ledger) if dry_run else Ledger.open(ledger))
         record = MailboxRecord(open_ledger, mailbox, unreadable, target.junk or "", dry_run=dry_run)
-        yield Filing(record, classifier, Batch.begin(command, target.model))
+        yield Filing(record, classifier, Batch.begin(command, classifier.store))
 
 
 def folders_of(target: Target, record: MailboxRecord) -> dict[str, Folder]:

@@ -33,9 +33,10 @@ def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
     from spamnb.user_models import Models
 
     with Ledger.open(ledger, make=False) as open_ledger, Models(model, models, writable=True) as open_models:
-        open_models.for_classifying("").check_spam()
+        classifier = open_models.for_classifying("")
+        classifier.check_spam()
         corrections = open_ledger.corrections(last=True)
-        with Teacher(open_models, open_ledger, Batch.begin("relearn", model)) as teacher:
+        with Teacher(open_models, open_ledger, Batch.begin("relearn", classifier.store)) as teacher:
             teacher.relearn(corrections)
     for problem in teacher.problems:
         tell(problem)

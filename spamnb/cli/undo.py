@@ -24,8 +24,8 @@ def undo_command(model: Path, ledger: Path, models: Path | None, verbose: bool) 
     """Take back the last 'sort', 'learn', 'watch', 'relearn', click in 'review', or training that replaced the model.
 
     Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten.
-    Mail that you moved yourself stays. A model that was replaced comes back, and 'undo' again undoes this. Each call
-    goes one step further back.
+    Mail that you moved yourself stays. Each call goes one step further back, and says what the next one would do. A
+    model that was replaced comes back, and the next call puts the newer one back again.
 
     \b
     Example:
@@ -33,25 +33,44 @@ def undo_command(model: Path, ledger: Path, models: Path | None, verbose: bool) 
     """
     from spamnb.errors import SpamnbError
     from spamnb.ledger.ledger import Ledger
+    from spamnb.shown_text import escape
     from spamnb.store.snapshot import previous_model, restore_previous
 
     with Ledger.open(ledger if ledger.exists() else ":memory:") as open_ledger:
         batch, previous = open_ledger.last_batch(), previous_model(model)
-        if previous.exists() and previous.stat().st_mtime > (batch.at if batch else 0):
+        if _is_training_last(model, batch):
             restore_previous(model)
-            click.echo(f"{model}: has the model before the last training; 'spamnb undo' puts the newer one back")
+            click.echo(f"{model}: is again {_describe_model(model)}")
+            further = f"to go further back, remove {escape(str(previous))} first"
+            next_step = f"puts back {_describe_model(previous)}; {further}"
         elif batch is not None:
-            _undo_batch(open_ledger, batch, models, verbose)
+            is_complete = _undo_batch(open_ledger, batch, models, verbose)
+            batch = open_ledger.last_batch()
+            if _is_training_last(model, batch):
+                next_step = "puts back the model before the last training"
+            else:
+                next_step = f"takes back {_describe_batch(batch)}" if batch is not None else "has nothing to take back"
+            if not is_complete:
+                raise SystemExit(1)
         else:
             raise SpamnbError(f"{ledger}: no command to take back")
+    tell(f"another 'spamnb undo' {next_step}")
 
 
-def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool) -> None:
-    """Move mail back, forget what was learned, and print both numbers. Exit with status 1 if something failed."""
+def _is_training_last(model: Path, batch: Batch | None) -> bool:
+    """Return whether the model was replaced after the last batch of the ledger."""
+    from spamnb.store.snapshot import previous_model
+
+    previous = previous_model(model)
+    return previous.exists() and previous.stat().st_mtime > (batch.at if batch else 0)
+
+
+def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool) -> bool:
+    """Move mail back, forget what was learned, and print both numbers. Return whether nothing failed."""
     from spamnb.api.teaching import Teacher
     from spamnb.ledger.verdicts import INBOX
     from spamnb.mailbox.places import Gone, OpenMailboxes
-    from spamnb.shown_text import escape, format_time, pluralize, to_printable
+    from spamnb.shown_text import pluralize, to_printable
     from spamnb.user_models import Models
 
     corrections = ledger.corrections(batch=batch.batch)
@@ -80,8 +99,27 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool
             click.echo(f"  {to_printable(name)}", err=True)
     for problem in problems:
         tell(problem)
-    moved, forgotten = pluralize(n_moved, "message"), pluralize(n_forgotten, "message")
-    when = f"{escape(batch.command)} of {format_time(batch.at)}"
-    click.echo(f"{when} was taken back: {moved} moved to the inbox, {forgotten} forgotten")
-    if unmoved or problems:
-        raise SystemExit(1)
+    numbers = {"moved to the inbox": n_moved, "forgotten": n_forgotten}
+    changes = [f"{pluralize(number, 'message')} {change}" for change, number in numbers.items() if number]
+    if changes or unmoved or problems:
+        click.echo(f"{_describe_batch(batch)} was taken back: {', '.join(changes) or 'nothing changed'}")
+    else:
+        click.echo(f"{_describe_batch(batch)}: nothing of it was left to take back")
+    return not (unmoved or problems)
+
+
+def _describe_batch(batch: Batch) -> str:
+    from spamnb.shown_text import escape, format_time
+
+    return f"{escape(batch.command)} of {format_time(batch.at)}"
+
+
+def _describe_model(path: Path) -> str:
+    from spamnb.settings import origin
+    from spamnb.shown_text import escape, pluralize
+    from spamnb.store.store import Store
+
+    with Store.open(path) as store, store.reading():
+        size, trained_at = int(store.own.sums[:, 0].sum()), origin(store.own.meta).get("trained_at")
+    trained = f", trained {escape(str(trained_at).replace('T', ' ', 1))}" if trained_at else ""
+    return f"the model of {pluralize(size, 'message')}{trained}"

@@ -149,7 +149,7 @@ class Watcher:
         """Finish interrupted moves, learn the messages that were moved since the last scan, and sort new mail."""
         from spamnb.ledger.ledger import Batch
 
-        self._filing.batch = Batch.begin("watch", self._target.model)
+        self._filing.batch = Batch.begin("watch", self._filing.classifier.store)
         if self._is_new is None:
             if self._record.unfinished_moves():
                 with self._record.lock():  # finishes the moves

@@ -15,6 +15,7 @@ import secrets
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -25,9 +26,10 @@ from spamnb.store.database import ColumnCheck, Database, checked_rows, identify_
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
     from spamnb.reader.read_message import ReadMessage
+    from spamnb.store.store import Store
 
 APPLICATION_ID = 0x736E626C  # "snbl"
-VERSION = 3
+VERSION = 4
 DAYS = 60  # days after which verdicts are deleted, because people look for a message for some weeks
 YEAR = 365  # days after which corrections, and digests of mail that was classified, are deleted
 MAX_BYTES = 256_000_000  # bytes of verdicts, some 70,000 messages: docs/experiments.md#the-ledger
@@ -58,6 +60,11 @@ CORRECTIONS = (
     " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
     " UNIQUE (digest, user, batch))"
 )
+# What one run of a command did, which 'undo' takes back.
+BATCHES = (
+    "CREATE TABLE batches (number INTEGER PRIMARY KEY, batch TEXT NOT NULL UNIQUE, command TEXT NOT NULL,"
+    " model TEXT NOT NULL, at REAL NOT NULL, of_user INTEGER NOT NULL DEFAULT 0)"
+)
 BY_TIME = "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful, digest)"
 TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
@@ -76,21 +83,25 @@ TABLES = (
     "CREATE INDEX verdicts_by_date ON verdicts (received, sender, subject, user, digest, verdict, doubtful)",
     "CREATE INDEX corrections_by_time ON corrections (at)",
     "CREATE INDEX verdicts_by_batch ON verdicts (batch)",
-    # What one run of a command did, which 'undo' takes back.
-    "CREATE TABLE batches (number INTEGER PRIMARY KEY, batch TEXT NOT NULL UNIQUE, command TEXT NOT NULL,"
-    " model TEXT NOT NULL, at REAL NOT NULL)",
+    BATCHES,
     "CREATE TABLE mailboxes (number INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE)",
     *(f"CREATE TABLE {name} ({columns}) WITHOUT ROWID" for name, columns in PLACE_TABLES.items()),
     "CREATE INDEX locations_by_identity ON locations (mailbox, identity)",
     "CREATE INDEX classified_by_time ON classified (at)",
     "CREATE INDEX sides_by_time ON sides (at)",
 )
-# The tables of the version before, and what makes them those of this version.
-TABLES_BEFORE = {*TABLES} - {CORRECTIONS, BY_TIME} | {
+# The statements that make the tables of each version, and those that make the next version of them.
+_OF_USER = ", of_user INTEGER NOT NULL DEFAULT 0"
+_TABLES_3 = {*TABLES} - {BATCHES} | {BATCHES.replace(_OF_USER, "")}
+_TABLES_2 = _TABLES_3 - {CORRECTIONS, BY_TIME} | {
     CORRECTIONS.replace(" source", " verdict TEXT NOT NULL, source"),
     BY_TIME.replace(", digest", ""),
 }
-UPGRADE = ("ALTER TABLE corrections DROP COLUMN verdict", "DROP INDEX verdicts_by_time", BY_TIME)
+TABLES_OF = {2: _TABLES_2, 3: _TABLES_3, VERSION: {*TABLES}}
+UPGRADES = {
+    2: ("ALTER TABLE corrections DROP COLUMN verdict", "DROP INDEX verdicts_by_time", BY_TIME),
+    3: (f"ALTER TABLE batches ADD COLUMN {_OF_USER.removeprefix(', ')}",),
+}
 _DAY = 86_400  # seconds
 #: The fields of a `VerdictRow` that are columns of the table, and those that come from its correction c.
 VERDICT_COLUMNS = VerdictRow._fields[: VerdictRow._fields.index("tokens")]
@@ -125,7 +136,7 @@ class NotInLedger(SpamnbError):
 class Correction(NamedTuple):
     """The label that a person gave to one message.
 
-    - ``label``: the class; empty if the model forgot the message, whose corrections are then deleted
+    - ``label``: the class; empty until it is known which model learns the message
     - ``spam``: whether this is the class of spam
     - ``source``: "page", "move", "command" or "client"
     - ``user``: the user whose model learned the message, or empty for the shared model
@@ -146,6 +157,13 @@ class Correction(NamedTuple):
     at: int = 0
 
 
+class Forgotten(NamedTuple):
+    """A message that the model of a user forgot. Writing this deletes the corrections of the message by this model."""
+
+    digest: bytes
+    user: str = ""
+
+
 class Batch(NamedTuple):
     """What one run of a command, one scan of ``watch``, or one request of ``review`` did."""
 
@@ -153,11 +171,14 @@ class Batch(NamedTuple):
     command: str
     model: str
     at: float  # seconds since 1970
+    of_user: bool = False  # whether the model adds to a model of several users
 
     @classmethod
-    def begin(cls, command: str, model: str | Path) -> Self:
-        """Return a new batch of a command that uses the model at this path."""
-        return cls(secrets.token_hex(8), command, sql_text(os.path.abspath(model)), time.time())
+    def begin(cls, command: str, store: Store) -> Self:
+        """Return a new batch of a command that uses this model."""
+        with store.reading():
+            of_user = store.shared is not None and store.starter is None
+        return cls(secrets.token_hex(8), command, sql_text(os.path.abspath(store.file)), time.time(), of_user)
 
 
 class Day(NamedTuple):
@@ -177,7 +198,7 @@ class Day(NamedTuple):
         return self.good + self.unsure + self.spam
 
 
-LedgerRow = VerdictRow | Correction | Batch
+LedgerRow = VerdictRow | Correction | Forgotten | Batch
 
 
 class Ledger(Database):
@@ -242,25 +263,25 @@ class Ledger(Database):
                 version = self._find_version()
                 if version == VERSION:  # another program has just made it
                     return
-                for statement in UPGRADE if version else TABLES:
+                for statement in chain(*(UPGRADES[each] for each in range(version, VERSION))) if version else TABLES:
                     self.execute(statement)
                 self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 self.execute(f"PRAGMA user_version = {VERSION}")
 
     def _find_version(self) -> int:
-        """Return the version of the ledger, which is this one or the one before, or 0 if the file is empty.
+        """Return the version of the ledger, one of TABLES_OF, or 0 if the file is empty.
 
         Raise SpamnbError for all other files.
         """
         application = self.execute("PRAGMA application_id").fetchone()[0]
         version = self.execute("PRAGMA user_version").fetchone()[0]
         statements = {sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()}
-        if application == APPLICATION_ID and version not in (VERSION, VERSION - 1):
+        if application == APPLICATION_ID and version not in TABLES_OF:
             raise SpamnbError(f"{self.path}: a ledger of another version of spamnb; remove it to begin a new one")
         if (application == 0 and statements) or application not in (0, APPLICATION_ID):
             raise SpamnbError(f"{self.path}: a database of another program, not a ledger; name another file")
         # A view, trigger, index, generated column or constraint of a hostile file could compute without end.
-        if application and statements != (TABLES_BEFORE if version < VERSION else {*TABLES}):
+        if application and statements != TABLES_OF[version]:
             raise Damaged("other tables, views, triggers or indexes than a ledger's")
         return version if application else 0
 
@@ -276,8 +297,9 @@ class Ledger(Database):
             positions = self._put_verdicts([row for row in rows if isinstance(row, VerdictRow)])
             for row in rows:
                 if isinstance(row, Batch):
-                    self.execute("INSERT OR IGNORE INTO batches (batch, command, model, at) VALUES (?, ?, ?, ?)", row)
-                elif isinstance(row, Correction) and not row.label:
+                    names, marks = ", ".join(row._fields), ", ".join("?" * len(row))
+                    self.execute(f"INSERT OR IGNORE INTO batches ({names}) VALUES ({marks})", row)  # noqa: S608
+                elif isinstance(row, Forgotten):
                     self.delete("corrections", digest=row.digest, user=sql_text(row.user))
                 elif isinstance(row, Correction):
                     row = row._replace(user=sql_text(row.user), at=row.at or int(time.time()))
@@ -341,11 +363,11 @@ class Ledger(Database):
     def last_batch(self, **columns: Any) -> Batch | None:
         """Return the newest batch with these values, such as its ``command``."""
         where = " AND ".join(["1", *(f"{name} = ?" for name in columns)])
-        select = f"SELECT batch, command, model, at FROM batches WHERE {where} ORDER BY number DESC LIMIT 1"  # noqa: S608
+        select = f"SELECT {', '.join(Batch._fields)} FROM batches WHERE {where} ORDER BY number DESC LIMIT 1"  # noqa: S608
+        checks: dict[str, ColumnCheck] = {**dict.fromkeys(Batch._fields, str), "at": _is_number, "of_user": int}
         with self.reading():
             rows = self.execute(select, (*columns.values(),))
-            checked = checked_rows("batches", rows, batch=str, command=str, model=str, at=_is_number)
-        return next((Batch(*row) for row in checked), None)
+            return next((Batch(*row) for row in checked_rows("batches", rows, **checks)), None)
 
     def put_place(self, position: int, place: Place) -> None:
         """Write the place to which a message was moved."""

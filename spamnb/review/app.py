@@ -217,8 +217,10 @@ class Review:
 
     @contextmanager
     def _teacher(self, ledger: Ledger) -> Iterator[Teacher]:
-        with self._lock, Teacher(self.models, ledger, Batch.begin("review", self.models.path)) as teacher:
-            yield teacher
+        with self._lock:
+            batch = Batch.begin("review", self.models.for_classifying("").store)
+            with Teacher(self.models, ledger, batch) as teacher:
+                yield teacher
 
     def _back(self, fields: Fields, teacher: Teacher, **parameters: str | int) -> Response:
         """Redirect to the list that the form was on, or raise HTTPException if there are problems."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import groupby
 
 from spamnb.filter import Classifier
-from spamnb.ledger.ledger import Correction
+from spamnb.ledger.ledger import Correction, Forgotten
 from spamnb.ledger.verdicts import make_verdict
 from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import class_of_label, classify_mails
@@ -144,7 +144,9 @@ class Workers:
                 task.log_fields["model"] = model.store.path
         if self._ledger is not None:
             for (request, raw, *_), is_changed in zip(tasks, changes):
-                if is_changed or not request.label:
+                if not request.label:
+                    self._ledger.put(Forgotten(digest(raw), user))
+                elif is_changed:
                     self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", user))
         return changes
 

@@ -138,16 +138,39 @@ def test_a_lesson_that_learn_taught_a_users_model_is_learned_again_by_it(model, 
     assert learned_class(model, RAW) is None and output_of(*relearn).startswith("learned 0 of ")
 
 
-def test_a_lesson_that_learn_taught_a_users_model_is_not_learned_by_the_shared_one(model, tmp_path):
+@pytest.mark.parametrize("other", ["the shared model", "another user"])
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_lesson_that_learn_taught_a_users_model_is_learned_by_no_other_model(model, tmp_path, other, is_lost):
     own, ledger = tmp_path / "users" / "ann.spamnb", tmp_path / "ledger"
     own.parent.mkdir()
     raws, learn = [message("spam", number) for number in (950, 951)], ("learn", "spam", "--yes", "--ledger", ledger)
     output_of(*learn, "--shared", model, "-m", own, stdin=raws[0])
     output_of(*learn, "-m", own, stdin=raws[1])
-    refused = run("relearn", "-m", model, "--ledger", ledger)
+    learner = model
+    if other == "another user":
+        learner = own.with_name("bob.spamnb")
+        output_of("learn", "ham", "--shared", model, "-m", learner, "--ledger", tmp_path / "bob", stdin=b"A: b\n\nc")
+    if is_lost:
+        own.unlink()
+    write_ledger(tmp_path, model, *raws)
+    refused = run("relearn", "-m", learner, "--ledger", ledger)
     assert refused.exit_code == 1 and refused.stdout == "learned 0 of 2 corrections\n"
     assert refused.stderr.count("\n") == 1 and f"{own}: it is of a user's model; --models names" in refused.stderr
-    assert [learned_class(model, raw) for raw in raws] == [None, None]
+    assert [learned_class(learner, raw) for raw in raws] == [None, None]
+
+
+def test_a_users_model_learns_its_own_lessons_again_and_not_those_of_the_shared_model(model, tmp_path):
+    own, ledger, shared_raw = tmp_path / "ann.spamnb", tmp_path / "ledger", message("spam", 951)
+    learn = "learn", "spam", "--yes", "--ledger", ledger
+    output_of(*learn, "-m", model, stdin=shared_raw)
+    output_of(*learn, "--shared", model, "-m", own, stdin=RAW)
+    own.unlink()
+    output_of("learn", "ham", "--shared", model, "-m", own, "--ledger", tmp_path / "new", stdin=b"A: b\n\nc")
+    write_ledger(tmp_path, model, RAW, shared_raw)
+    told = run("relearn", "-m", own, "--ledger", ledger)
+    assert told.stdout == "learned 1 of 2 corrections\n" and told.exit_code == 1
+    assert f"a lesson of {model}, to which {own} adds: -m names the other model" in told.stderr
+    assert learned_class(own, RAW) == "spam" and learned_class(own, shared_raw) is None
 
 
 @pytest.mark.parametrize("command", ["undo", "relearn"])

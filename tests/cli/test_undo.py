@@ -34,12 +34,14 @@ def test_each_call_goes_one_step_back_through_sort_watch_and_learn(person: Maild
     learned = output_of("learn", "spam", "-m", model, "--yes", stdin=message("ham", 501))
     assert learned.startswith("learned 1 of 1") and learned_class(model, message("ham", 501)) == "spam"
 
-    assert "learn of" in (told := output_of("undo", "-m", model)) and "0 messages moved to the inbox, 1 mess" in told
+    learn = run("undo", "-m", model)
+    assert learn.stdout.startswith("learn of") and learn.stdout.endswith(" was taken back: 1 message forgotten\n")
+    assert learn.stderr.startswith("spamnb: another 'spamnb undo' takes back watch of ")
     assert export_lines(model) == after_watch
     assert "1 message forgotten" in output_of("undo", "-m", model) and export_lines(model) == before
     assert person.where() == {**sorted_, key("spam", 500): "INBOX"}, "the person's move stays"
     done = run("undo", "-m", model)
-    assert done.stdout.endswith("2 messages moved to the inbox, 0 messages forgotten\n")
+    assert done.stdout.endswith(" was taken back: 2 messages moved to the inbox\n")
     assert done.exit_code == 1 and done.stderr.count("no longer in Junk") == 1, "the person moved this one"
     assert person.where() == where
     assert person.sort().stdout == "" == person.watch().stdout, "neither classified again nor a lesson"
@@ -57,13 +59,33 @@ def test_a_training_that_replaced_a_model_is_taken_back_and_put_back(tmp_path: P
     new = export_lines(model)
     assert str(previous_model(model)) in output_of("info", "-m", model) and new != first
     assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("model*")} == {0o600}
-    output_of("undo", "-m", model)
+    older, newer = "the model of 81 messages, trained ", "the model of 121 messages, trained "
+    back = run("undo", "-m", model)
+    assert back.stdout.startswith(f"{model}: is again {older}") and f"undo' puts back {newer}" in back.stderr
     assert export_lines(model) == first and learned_class(model, message("spam", 900)) == "spam"
-    output_of("undo", "-m", model)
+    forth = run("undo", "-m", model)
+    assert forth.stdout.startswith(f"{model}: is again {newer}") and f"undo' puts back {older}" in forth.stderr
+    assert f"to go further back, remove {previous_model(model)} first" in forth.stderr
     assert export_lines(model) == new
     output_of("learn", "spam", "-m", model, stdin=message("spam", 901))
-    output_of("undo", "-m", model)
+    assert "another 'spamnb undo' puts back the model before the last training\n" in output_of("undo", "-m", model)
     assert export_lines(model) == new, "the lesson is newer than the training"
+    previous_model(model).unlink()
+    assert "undo' has nothing to take back" in output_of("undo", "-m", model), "the lesson of the replaced model"
+
+
+def test_a_lesson_that_was_forgotten_since_is_not_said_to_be_taken_back(model: Path):
+    before = export_lines(model)
+    for number in (900, 901):
+        output_of("learn", "spam", "-m", model, stdin=message("spam", number))
+    assert "1 already learned" in output_of("learn", "spam", "-m", model, stdin=message("spam", 901))
+    output_of("forget", "spam", "-m", model, stdin=message("spam", 901))
+    forgotten = run("undo", "-m", model)
+    assert forgotten.stdout.startswith("learn of ") and "nothing of it was left to take back" in forgotten.stdout
+    assert "another 'spamnb undo' takes back learn of " in forgotten.stderr
+    learned = output_of("undo", "-m", model)
+    assert "was taken back: 1 message forgotten" in learned and "undo' has nothing to take back" in learned
+    assert export_lines(model) == before
 
 
 def test_a_model_of_an_older_format_is_not_put_back_and_stays(tmp_path: Path):

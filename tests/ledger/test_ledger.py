@@ -17,7 +17,7 @@ from unpacked import wait_until
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.ledger import verdicts
-from spamnb.ledger.ledger import Correction, Ledger
+from spamnb.ledger.ledger import Batch, Correction, Ledger
 from spamnb.ledger.verdicts import (
     MAX_FIELD,
     NOWHERE,
@@ -339,20 +339,35 @@ OLD_CORRECTIONS = (  # of version 2
 )
 
 
+OLD_BATCHES = (  # of version 3
+    "CREATE TABLE batches (number INTEGER PRIMARY KEY, batch TEXT NOT NULL UNIQUE, command TEXT NOT NULL,"
+    " model TEXT NOT NULL, at REAL NOT NULL)"
+)
+
+
+@pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("more", ["", "CREATE VIEW w AS SELECT 1"])
-def test_a_ledger_of_the_version_before_keeps_all_that_it_has(tmp_path, more):
+def test_a_ledger_of_a_version_before_keeps_all_that_it_has(tmp_path, version, more):
     path = tmp_path / "ledger"
     with Ledger.open(path) as ledger:
         ledger.put([made_up(time.time())])
+    correction = f"(1, {int(time.time())}, '', zeroblob(16), 'ham', 0, 'page', '', 'b', '')"
     with sqlite3.connect(path) as database:
+        if version == 2:
+            for statement in (
+                *("DROP TABLE corrections", OLD_CORRECTIONS, "CREATE INDEX corrections_by_time ON corrections (at)"),
+                "DROP INDEX verdicts_by_time",
+                "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)",
+            ):
+                database.execute(statement)
+            correction = correction.replace("'page'", "'spam', 'page'")
         for statement in (
-            *("DROP TABLE corrections", OLD_CORRECTIONS, "CREATE INDEX corrections_by_time ON corrections (at)"),
-            *("DROP INDEX verdicts_by_time", "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)"),
-            *("INSERT INTO mailboxes VALUES (1, 'Mail')", more, "PRAGMA user_version = 2"),
+            *("DROP TABLE batches", OLD_BATCHES),
+            "INSERT INTO batches VALUES (1, 'b', 'review', '/model', 1.5)",
+            f"INSERT INTO corrections VALUES {correction}",  # noqa: S608 (our own words)
+            *("INSERT INTO mailboxes VALUES (1, 'Mail')", more, f"PRAGMA user_version = {version}"),
         ):
             database.execute(statement)
-        values = (int(time.time()), bytes(16))
-        database.execute("INSERT INTO corrections VALUES (1, ?, '', ?, 'ham', 0, 'spam', 'page', '', 'b', '')", values)
     database.close()
     if more:
         before = path.read_bytes()
@@ -366,6 +381,7 @@ def test_a_ledger_of_the_version_before_keeps_all_that_it_has(tmp_path, more):
         with Ledger.open(path) as ledger:
             assert count_verdicts(ledger) == 1
             assert [(each.label, each.source) for each in ledger.corrections()] == [("ham", "page")]
+            assert ledger.last_batch() == Batch("b", "review", "/model", 1.5, of_user=False)
 
 
 @pytest.mark.parametrize(
