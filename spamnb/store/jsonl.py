@@ -80,10 +80,18 @@ def json_line(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
+def _whole(value: Any, largest: int, least: int = 0) -> int:
+    """Return a number of a line. Raise ValueError unless it is a whole number within these bounds."""
+    if not int_up_to(largest, least)(value):
+        raise ValueError("a number that is not whole, or out of bounds")
+    return int(value)
+
+
 class _Parser:
     """Parses the lines of an export one by one, and collects their content.
 
-    Figures are checked when the imported model is read from the store to which it is written.
+    Each number is checked alone. Whether all fit together is checked when the imported model is read from the store to
+    which it is written.
     """
 
     def __init__(self) -> None:
@@ -113,9 +121,7 @@ class _Parser:
             message = base64.b64decode(fields["base64"], validate=True)
             decompress(message)
             digest, label = bytes.fromhex(fields["kept"]), self._check_class(fields["class"])
-            if not int_up_to(MAX_SUM)(fields["taught_at"]):
-                raise ValueError("a time that is not a whole number")
-            self.lessons.append(Lesson(digest, label, fields["taught_at"], message))
+            self.lessons.append(Lesson(digest, label, _whole(fields["taught_at"], MAX_SUM), message))
         elif "message" in fields:
             label = self._check_class(fields["class"])
             facts = {key: value for key, value in fields.items() if key not in ("message", "class", "changes")}
@@ -139,21 +145,18 @@ class _Parser:
         self._number.setdefault(name, len(self._number))
         if len(self._number) > MAX_CLASSES:
             raise ValueError(f"more than {MAX_CLASSES} classes")
-        self.documents[name] = fields["documents"]
+        self.documents[name] = _whole(fields["documents"], MAX_COUNT)
         histogram = np.zeros((2, BINS), np.int64)
         for others, bin_, n in fields["calibration"]:
-            histogram[others, bin_] = n
+            histogram[_whole(others, 1), _whole(bin_, BINS - 1)] = _whole(n, MAX_COUNT, -MAX_COUNT)
         self.histograms[name] = histogram
         # Exports of older versions lack it, and all of their messages count.
         self.unscored[name] = fields.get("unscored", self.documents[name] - int(histogram[0].sum()))
         # Forgetting training mail of the last class subtracts messages without a score.
-        if not int_up_to(MAX_COUNT)(self.documents[name]) or not int_up_to(MAX_COUNT, -MAX_COUNT)(self.unscored[name]):
-            raise ValueError("a number of messages that is not a whole number, or too large")
+        _whole(self.unscored[name], MAX_COUNT, -MAX_COUNT)
         self.typicality[name] = NO_TYPICALITY.copy()
         for index, n in fields["typicality"]:
-            if not 0 <= index < len(NO_TYPICALITY):
-                raise ValueError("a bin of typicality that does not exist")
-            self.typicality[name][index] = n
+            self.typicality[name][_whole(index, len(NO_TYPICALITY) - 1)] = _whole(n, MAX_COUNT, -MAX_COUNT)
 
     def _parse_token(self, fields: dict[str, Any]) -> None:
         token, index = fields["token"], len(self.tokens)
@@ -161,7 +164,7 @@ class _Parser:
             raise ValueError("a token that is too long")
         for name, (documents, occurrences) in fields["counts"].items():
             self.cells.append((index, self._number[self._check_class(name)]))
-            self.figures.append((documents, occurrences, 0))
+            self.figures.append((_whole(documents, MAX_COUNT), _whole(occurrences, MAX_SUM), 0))
         correction = fields.get("correction", {})
         check_correction(correction, self.documents)
         for name, units in correction.items():

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path) -> None:
                 '{"spamnb": 8, "meta": {}}',
                 '{"class": "ham", "documents": 1, "calibration": [], "typicality": [[257, 1]]}',
             ],
-            "line 2 .*bin",
+            "line 2 .*bounds",
         ),
         (
             [
@@ -110,10 +110,10 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
             ],
             "token that is too long",
         ),
-        (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "large"),
-        (lambda lines: [re.sub(r"{(.*): \[\d+,", r"{\1: [99999999999999999999,", line) for line in lines], "too large"),
+        (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "bounds"),
+        (lambda lines: [re.sub(r"{(.*): \[\d+,", r"{\1: [99999999999999999999,", line) for line in lines], "bounds"),
         *(
-            (partial(set_unscored, text), "line .*a number of messages")
+            (partial(set_unscored, text), "line .*a number that is not whole")
             for text in ('"9"', "1.5", "true", "1e999", "-5000000000")
         ),
         *((partial(set_unscored, text), "messages with a score and without one") for text in ("-3", "7")),
@@ -134,3 +134,31 @@ def test_a_damaged_export_is_refused(exported: list[str], change: Callable[[list
     assert damaged != exported
     with pytest.raises(SpamnbError, match=says):
         import_store(damaged)
+
+
+def numbers_of(value: object, place: tuple = ()) -> Iterator[tuple]:
+    """Yield the keys that lead to each whole number of a record."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers_of(inner, (*place, key))
+    elif type(value) is int:
+        yield place
+
+
+def test_each_number_of_a_line_is_whole_and_within_bounds() -> None:
+    lines, checked = list(export(make_model(mail(20)).store, with_lessons=True)), set[tuple[str, ...]]()
+    for number, line in enumerate(lines[1:], 1):
+        for place in numbers_of(json.loads(line)):
+            kind = tuple(str(key) for key in place)
+            if kind in checked:
+                continue
+            checked.add(kind)
+            for wrong in (1.5, True, None, "1", 1 << 62, float("nan")):
+                record = inner = json.loads(line)
+                for key in place[:-1]:
+                    inner = inner[key]
+                inner[place[-1]] = wrong
+                with pytest.raises(SpamnbError, match=f"line {number + 1} is not of an exported model"):
+                    parse_export([*lines[:number], json.dumps(record), *lines[number + 1 :]], "-")
+    assert {kind[0] for kind in checked} >= {"documents", "unscored", "calibration", "typicality", "counts", "bins"}
+    assert {kind[0] for kind in checked} >= {"correction", "contribution", "taught_at"}
