@@ -60,6 +60,18 @@ def format_probability(p: float) -> str:
     return "over 99.9 %" if p > 0.999 else "under 0.1 %" if p < 0.001 else f"{int(1000 * p + 1e-9) / 10:g} %"
 
 
+def format_share(share: float) -> str:
+    """Return the share of messages that have a token, in percent and at most 7 characters; 0 % only of no message.
+
+    >>> [format_share(share) for share in (0.0, 0.00005, 0.0005, 0.00182, 0.4531, 1.0)]
+    ['0 %', '<0.01 %', '0.05 %', '0.182 %', '45.3 %', '100 %']
+    """
+    percent = 100 * share
+    if 0 < percent < 0.01:
+        return "<0.01 %"
+    return f"{percent:.2f} %" if 0 < percent < 0.1 else f"{percent:.3g} %"
+
+
 def escape_json(value: Any) -> str:
     r"""Return a value as one line of JSON, in pure ASCII if the line would not be printable otherwise.
 

@@ -18,7 +18,7 @@ from spamnb.model.mutual_information import strongest_class
 from spamnb.people import People
 from spamnb.reader.meaning import is_narrower, meaning
 from spamnb.settings import BAYES_MODELS, Settings
-from spamnb.shown_text import escape, format_probability, pluralize
+from spamnb.shown_text import escape, format_probability, format_share, pluralize
 from spamnb.sources.entries import SkippedMessages, attempt
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Explanation(Report):
         names = totals.classes if len(totals.classes) <= MAX_CLASS_COLUMNS else (best, second)
         rows = [totals.classes.index(name) for name in names]
         counts, is_common = self.counts.document_counts, self.is_common
-        shares = 100 * counts[rows] / totals.documents[rows, None]
+        shares = counts[rows] / totals.documents[rows, None]
         evidence, corrections = result.evidence[: self.top], result.corrections
         share_widths = [max(len("0.123 %"), len(name)) for name in names]
         if len(totals.classes) > 2:  # a weight compares two classes only; in both of them the token may be rare
@@ -190,7 +190,7 @@ class Explanation(Report):
             weights = [f"{weight:+.3f}"]
             if corrections:
                 weights.append(f"{sum(corrections[k] for k in positions):+.3f}")
-            cells = [f"{share:.3g} %" for share in shares[:, positions[0]]]
+            cells = list(map(format_share, shares[:, positions[0]].tolist()))
             return format_line(named[positions[0]], weights, cells, description)
 
         heads = ["nats", *(["correction"] if corrections else [])]

@@ -172,8 +172,11 @@ class TrainingReport(Report):
             " The starter alone calls"
         ]
         for name, verdicts in by_starter.verdicts.items():
-            numbers = ", ".join(f"{n:,} {verdict}" for verdict, n in Counter(verdicts).most_common())
-            lines.append(f"  of {sum(verdicts.values()):,} {name}: {numbers}")
+            counts, n_messages = Counter(verdicts), sum(verdicts.values())
+            numbers = ", ".join(f"{n:,} {verdict}" for verdict, n in counts.most_common())
+            n_others = n_messages - counts[name] - counts[UNSURE]
+            question = f"; are they all {name}?" if n_others > n_messages / 2 else ""
+            lines.append(f"  of {n_messages:,} {name}: {numbers}{question}")
         return [*lines, "Teach the model the spam that it lets through: 'spamnb learn spam', 'watch' or 'review'."]
 
     def _format_left_out(self, left_out: Result) -> list[str]:

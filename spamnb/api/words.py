@@ -12,7 +12,7 @@ from spamnb.errors import SpamnbError, Wording
 from spamnb.model.top_words import InformativeWord, Word
 from spamnb.reader.meaning import meaning
 from spamnb.report.table import Table, render_text
-from spamnb.shown_text import escape
+from spamnb.shown_text import escape, format_share
 
 if TYPE_CHECKING:
     from spamnb.store.store import Store
@@ -237,7 +237,7 @@ class WordReport(Report):
         for token, shares in self.shares.items():
             explanation = meaning(token)
             description = f"{escape(token)}{explanation and f'  ({escape(explanation)})'}"
-            lines.append("  ".join([*(f"{100 * share:>5.3g} %" for share in shares.values()), description]))
+            lines.append("  ".join([*(f"{format_share(share):>7}" for share in shares.values()), description]))
         return "\n".join(lines) + "\n"
 
 

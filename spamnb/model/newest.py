@@ -6,6 +6,7 @@ import numpy as np
 
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import UNDATED
+from spamnb.shown_text import pluralize
 
 NEWEST_SHARE = 1 / 5  # of the messages with a date
 # Below one of these minima there is no test of the newest messages.
@@ -54,7 +55,8 @@ def select_newest(training_set: TrainingSet, spam: str) -> np.ndarray:
         raise NoNewest("there is only one class")
     for name, n_newest, n in zip(names, newest_sizes.tolist(), sizes.tolist()):
         if n_newest < MIN_NEWEST:
-            raise NoNewest(f"the newest fifth has only {n_newest:,} messages of {name}, and {MIN_NEWEST} are needed")
+            size = pluralize(n_newest, "message")
+            raise NoNewest(f"the newest fifth has only {size} of {name}, and {MIN_NEWEST} are needed")
         if n - n_newest < MIN_OLDER_SHARE * n:
             raise NoNewest(f"{n_newest:,} of all {n:,} messages of {name} are in the newest fifth")
     return is_newest

@@ -21,7 +21,7 @@ from spamnb.ledger.verdicts import VerdictRow
 from spamnb.model.top_words import InformativeWord
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
-from spamnb.shown_text import format_probability, format_time, pluralize, to_printable
+from spamnb.shown_text import format_probability, format_share, format_time, pluralize, to_printable
 from spamnb.sources.entries import attempt
 
 if TYPE_CHECKING:
@@ -162,6 +162,7 @@ def _environment() -> Environment:
         "displayed": lambda text, most=200: to_printable(text, most),
         "meaning": lambda token: meaning(token) or token,
         "percent": format_probability,
+        "share": format_share,
         "time": format_time,
     }
     return environment

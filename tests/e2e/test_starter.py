@@ -72,6 +72,12 @@ def verdicts(model: Path, folder: Path) -> list[str]:
     return [json.loads(row)["verdict"] for row in rows]
 
 
+def test_good_mail_that_is_given_as_spam_is_asked_about(tmp_path: Path) -> None:
+    for label, is_asked in (("ham", False), ("spam", True)):
+        trained = output_of("train", "-m", tmp_path / label, f"{label}={SAMPLE / 'mail' / 'ham'}")
+        assert f"  of 65 {label}: " in trained and ("; are they all spam?\n" in trained) == is_asked
+
+
 def test_an_inbox_alone_is_enough_to_begin_with(tmp_path: Path) -> None:
     model = tmp_path / "model"
     made = run("train", "-m", model, f"ham={SAMPLE / 'mail' / 'ham'}")

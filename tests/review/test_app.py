@@ -18,6 +18,7 @@ from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.review.app import MAX_BODY, Review
+from spamnb.shown_text import format_share
 from spamnb.user_models import Models
 
 OWN = {"sec-fetch-site": "same-origin"}
@@ -229,7 +230,7 @@ def test_a_word_is_looked_up_in_the_model(review, model):
         found = word_of(classifier.store, "prize")
     shown = {row.css_first("td").text(): [cell.text() for cell in row.css("td.number")] for row in tree.css("tbody tr")}
     assert len(shown) == len(found.shares)
-    assert shown["prize"] == [f"{100 * share:.3g} %" for share in found.shares["prize"].values()]
+    assert shown["prize"] == [format_share(share) for share in found.shares["prize"].values()]
     shown_at_once = LexborHTMLParser(client.get("/words").text).css("table.top tbody tr")
     with Classifier.open(model) as classifier:
         telling = words_of(classifier.store, 30, False, print).informative
