@@ -357,7 +357,7 @@ class Training:
             with_copies = self._count(unreadable, show)
             training_set = prepare(with_copies)
             adds_to_starter = self._adds_to_starter(training_set)
-            if training_set.classes or not replaced.has_lessons:
+            if self.sources or training_set.classes or not replaced.has_lessons:  # lessons alone are for 'upgrade'
                 self._check_classes(with_copies.classes, training_set.classes, self.one_class or adds_to_starter)
             meta = addition_to_starter(self.model, settings) if adds_to_starter else settings.as_meta()
             with atomic_replace(self.model, meta, force=self.force, catch_up=replaced.catch_up) as store:

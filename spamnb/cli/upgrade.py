@@ -163,9 +163,12 @@ def _readable_sources(meta: dict[str, Any], path: str) -> tuple[list[str], ReadO
             tell(f"{escape(source)}: left out, because it is an account; to read it, name it on the command line")
             continue
         try:
-            next(iter(find_labelled_entries([source], lambda name, error: None, options)), None)
+            first = next(iter(find_labelled_entries([source], lambda name, error: None, options)), None)
         except SpamnbError as error:
             tell(in_options(error))
         else:
-            readable.append(source)
+            if first is None:
+                tell(f"{escape(source)}: no message; left out")
+            else:
+                readable.append(source)
     return readable, options

@@ -129,7 +129,8 @@ def preload_informative_words(path: Path) -> None:
 def statistics_values(ledger: Ledger, model: Classifier, user: str) -> dict[str, Any]:
     """Return the values of the page of statistics: the verdicts of a user, or of all users, and the model."""
     with model.store.reading():
-        n_messages, meta = model.store.count_messages(), model.store.own.meta
+        n_messages, meta, shared = model.store.count_messages(), model.store.own.meta, model.store.shared
+        n_shared = sum(shared.count_messages().values()) if shared is not None else 0
     return {
         "days": ledger.statistics(30, user),
         "user": user,
@@ -138,6 +139,7 @@ def statistics_values(ledger: Ledger, model: Classifier, user: str) -> dict[str,
         "megabytes": model.store.size() / 1e6,
         "words": model.model.totals.vocabulary_size,
         "class_messages": list(n_messages.items()),
+        "n_shared": n_shared,
     }
 
 

@@ -275,6 +275,8 @@ def copy_model(path: Path, copy: Path) -> int:
             target.path = str(copy)  # in error messages
             model.copy_to(target)
         _link(fresh, copy)
+    except FileExistsError:
+        raise SpamnbError(f"{copy}: exists already; name a new file") from None
     except OSError as error:
         raise SpamnbError(f"{copy}: cannot be written: {describe_failure(error)}") from None
     finally:

@@ -517,7 +517,18 @@ def test_a_backup_has_the_last_lessons_of_a_model_that_is_in_use(model: Path, tm
     assert output_of("export", "-m", tmp_path / "cp") != output_of("export", "-m", model)
     refused = run("backup", "-m", model, tmp_path / "copy")
     assert refused.exit_code == 1 and "copy: is a model: name another file" in refused.stderr
+    (tmp_path / "copy").write_text("a letter")
+    assert run("backup", "-m", model, tmp_path / "copy").stderr.endswith("copy: exists already; name a new file\n")
     assert sorted(path.name for path in tmp_path.glob("*copy*")) == ["copy"]
+
+
+def test_a_source_without_mail_replaces_no_model_though_it_has_lessons(model: Path, tmp_path: Path) -> None:
+    """The folder of mail may be unmounted."""
+    before = output_of("export", "-m", model)
+    (tmp_path / "unmounted").mkdir()
+    refused = run("train", "--force", "-m", model, f"ham={tmp_path / 'unmounted'}")
+    assert refused.exit_code == 1 and refused.stderr.splitlines()[-1].startswith("Error: ")
+    assert output_of("export", "-m", model) == before
 
 
 def test_set_calls_the_class_of_spam_by_its_name(folder: Path, tmp_path: Path) -> None:

@@ -255,6 +255,7 @@ def test_the_pages_of_a_users_model_have_the_words_of_both_models_and_its_own_tr
         statistics = client.get("/statistics").text
         assert f"<b>{trained_on}</b> trained" in statistics
         assert f"<b>{n_ham}</b> messages of <bdi>ham" in statistics, "a lesson is one message, whatever it weighs"
+        assert ("240 messages of these are of the model to which" in statistics) == (path != model)
 
 
 def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model):
