@@ -115,7 +115,6 @@ def _upgrade_model(
     paths = list(sources)
     if not sources:
         paths, options = _readable_sources(meta, str(model))
-        tell(f"training {model} again from {', '.join(map(escape, paths)) or 'the lessons that it keeps'}")
 
     def check_is_complete(n_messages: Mapping[str, int]) -> None:
         """Raise SpamnbError if too many messages of the old model are neither in the sources nor kept in the model."""
@@ -135,6 +134,13 @@ def _upgrade_model(
         model, paths, settings, options, tell, format_command_line(), workers, None, True, one_class, progress=True
     )
     with handle_end_signals(), ReplacedModel.open(model, SkippedMessages(tell)) as replaced:
+        if not (paths or replaced.has_lessons):
+            problem = (
+                "there is no mail that it learned, because it names no source that can be read and keeps no lessons"
+            )
+            raise SpamnbError(f"{model}: {problem}; run 'spamnb upgrade SOURCE...'")
+        if not sources:
+            tell(f"training {model} again from {', '.join(map(escape, paths)) or 'the lessons that it keeps'}")
         report = training.run(replaced, check_is_complete)
     click.echo(str(report))
 

@@ -22,6 +22,7 @@ from spamnb.errors import ArgumentError, Damaged, ModelExists, Outdated, SpamnbE
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, Cells
 from spamnb.model.delta import MessageRecord
 from spamnb.model.model import SIZE, Model
+from spamnb.settings import TOKENS_VERSION
 from spamnb.store.buckets import Block, check_texts, write_blocks
 from spamnb.store.lessons import Lesson, add_lessons, read_lessons
 from spamnb.store.records import put_learned, read_all_learned
@@ -229,18 +230,18 @@ def previous_model(path: str | Path) -> Path:
 
 
 def is_restorable(path: Path) -> bool:
-    """Return whether the previous model has the present format."""
+    """Return whether the previous model has the present format and the present tokens, so that it can filter."""
     try:
-        Store.open(previous_model(path)).close()
+        with Store.open(previous_model(path)) as previous:
+            return previous.own.meta.get("tokens_version") == TOKENS_VERSION
     except Outdated:
         return False
-    return True
 
 
 def restore_previous(path: Path) -> None:
     """Put the previous model in the place of the model at ``path``, which becomes the previous one.
 
-    Raise SpamnbError if the previous model has an older format.
+    Raise SpamnbError if the previous model is of an older version of spamnb.
     """
     previous = previous_model(path)
     if not path.exists():

@@ -523,6 +523,17 @@ def test_a_backup_has_the_last_lessons_of_a_model_that_is_in_use(model: Path, tm
     assert sorted(path.name for path in tmp_path.glob("*copy*")) == ["copy"]
 
 
+def test_upgrade_of_a_model_without_sources_and_lessons_asks_for_its_mail(folder: Path, tmp_path: Path) -> None:
+    trained, merged = tmp_path / "trained", tmp_path / "merged"
+    output_of("train", "-m", trained, folder)
+    output_of("merge", trained, "-m", merged)
+    with Classifier.open(merged, writable=True) as classifier:
+        classifier.store.put_meta({"tokens_version": 1})
+    refused = run("upgrade", "-m", merged)
+    assert refused.exit_code == 1 and refused.stderr.count("\n") == 1
+    assert "there is no mail that it learned" in refused.stderr and "run 'spamnb upgrade SOURCE...'" in refused.stderr
+
+
 def test_a_source_without_mail_replaces_no_model_though_it_has_lessons(model: Path, tmp_path: Path) -> None:
     """The folder of mail may be unmounted."""
     before = output_of("export", "-m", model)

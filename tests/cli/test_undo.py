@@ -88,13 +88,16 @@ def test_a_lesson_that_was_forgotten_since_is_not_said_to_be_taken_back(model: P
     assert export_lines(model) == before
 
 
-def test_a_model_of_an_older_format_is_not_put_back_and_stays(tmp_path: Path):
+@pytest.mark.parametrize(
+    "older", ["PRAGMA user_version = 13", "UPDATE meta SET value = '1' WHERE key = 'tokens_version'"]
+)
+def test_a_model_of_an_older_version_is_not_put_back_and_stays(tmp_path: Path, older: str):
     model, folder = tmp_path / "model.spamnb", write_folders(tmp_path / "mail", mail(60))
     previous = previous_model(model)
     for options in ((), ("--force",)):
         output_of("train", *options, "-m", model, folder)
     with sqlite3.connect(previous) as file:
-        file.execute("PRAGMA user_version = 13")
+        file.execute(older)
     before = export_lines(model)
     refused = run("undo", "-m", model)
     assert refused.exit_code == 1 and refused.stderr.count("\n") == 1
