@@ -162,19 +162,24 @@ def rewrite(
 
     ``texts`` are tokens in any order, among them all that the file lacks. New tokens get the ``vectors`` (k, d), or
     zeros; d is ``dimensions``. ``size`` is the number of tokens in the table. Of buckets that keep their tokens, nine
-    in ten of a lesson, only the cells are written.
+    in ten of a lesson, only the cells are read and written.
     """
     if not len(hashes):
         return
     if texts.lengths.max(initial=0) > MAX_TOKEN_BYTES:
         raise SpamnbError(f"{database.path}: a token is longer than a model file holds")
-    rows = _select(database, _TOKENS, hashes, size).fetchall()
-    if not rows or hashes[0] < rows[0][0]:
-        rows = [(LOWEST, *NO_BUCKET), *rows]
     order = np.argsort(texts.hashes, kind="stable")
     place = find_sorted(texts.hashes[order], hashes)
     columns = (texts.offsets, 0), (texts.lengths.astype(np.int64), -1)  # −1: it has no text here
     begins, lengths = (np.append(values[order], none)[place] for values, none in columns)
+    by_key = {row[0]: (*row, b"", b"") for row in _select(database, _CELLS, hashes, size)}
+    comes_or_goes = (lengths >= 0) | ~figures.any(axis=(1, 2))
+    if comes_or_goes.any():
+        whole = _select(database, _TOKENS, hashes[comes_or_goes], size)
+        by_key |= {row[0]: row for row in whole}
+    rows = [*by_key.values()]
+    if not rows or hashes[0] < rows[0][0]:
+        rows = [(LOWEST, *NO_BUCKET), *rows]
     tokens = ChangedTokens(hashes, figures, texts.text, begins, lengths, vectors)
     try:
         buckets = Buckets(rows, figures.shape[1], dimensions)

@@ -30,7 +30,7 @@ class TokenTable:
         self._n_read = 0  # rows that look-ups of many tokens read
         self._n_whole = 0  # rows of the whole table, once it was read
         self.figures = np.zeros((0, classes, 3), np.int64)  # with room for more rows
-        self._is_changed = np.zeros(0, bool)  # whether the row differs from the row in the file
+        self._changed: list[np.ndarray] = []  # places of rows that may differ from those in the file
         self._texts: list[TokenArray] = []  # of tokens that the file may lack
 
     def __len__(self) -> int:
@@ -40,7 +40,7 @@ class TokenTable:
     def is_full(self) -> bool:
         """Whether more rows are in memory than allowed; False while changes wait to be written."""
         rows = len(self) - self._n_whole
-        return (rows > MAX_ROWS or rows * self.classes > MAX_CELLS) and not self._is_changed.any()
+        return (rows > MAX_ROWS or rows * self.classes > MAX_CELLS) and not self._changed
 
     def find_places(self, hashes: np.ndarray, model: Model) -> np.ndarray:
         """Return the places (k,) of the tokens with these hashes; rows that are not in memory are read."""
@@ -49,7 +49,7 @@ class TokenTable:
             size, n = model.meta[SIZE], len(self) - begin
             self._n_read += n if len(hashes) > MANY_TOKENS else 0
             is_small = size < 8 * self._n_read and size * self.classes <= MAX_TABLE_CELLS
-            if is_small and not self._is_changed.any():  # changed rows count in ``size``, and are not in the table yet
+            if is_small and not self._changed:  # changed rows count in ``size``, and are not in the table yet
                 self._read_table(model, begin)
             else:
                 is_new, new = places >= begin, np.empty(n, np.int64)
@@ -63,11 +63,10 @@ class TokenTable:
     def _add_places(self, hashes: np.ndarray) -> np.ndarray:
         """Return the places (k,) of tokens; new rows are 0."""
         octets, lengths = np.ascontiguousarray(hashes).view(np.uint8), np.full(len(hashes), hashes.itemsize, np.int32)
-        places, n_old = self._index.ids_of_packed(octets, lengths), len(self._is_changed)
+        places, n_old = self._index.ids_of_packed(octets, lengths), len(self.figures)
         if len(self) > n_old:
             room = max(len(self), n_old * 5 // 4, MANY_TOKENS) - n_old
             self.figures = np.concatenate([self.figures, np.zeros((room, self.classes, 3), np.int64)])
-            self._is_changed = np.concatenate([self._is_changed, np.zeros(room, bool)])
         return places
 
     def _read_table(self, model: Model, begin: int) -> None:
@@ -108,7 +107,8 @@ class TokenTable:
         else:
             self._texts.append(tokens.take(np.flatnonzero(~is_known)))
         changed = sort_distinct(places)
-        old, self._is_changed[changed] = self.figures[changed], True
+        old = self.figures[changed]
+        self._changed.append(changed)
         for c in np.flatnonzero(units.any(axis=0)).tolist():
             np.add.at(self.figures[:, c, WEIGHT], places, sign * units[:, c])
         if sign < 0:
@@ -124,20 +124,19 @@ class TokenTable:
         """Add ``units`` (C,) to the weights of the tokens with these distinct hashes that a message has."""
         places = self.find_places(hashes, model)
         places = places[self.is_used(places)]
-        self._is_changed[places] = True
+        self._changed.append(places)
         self.figures[places, :, WEIGHT] += units
 
     def write_changes(self, model: Model) -> None:
         """Write the changed rows into the table."""
-        places = np.flatnonzero(self._is_changed)
-        if not len(places):
+        if not self._changed:
             return
+        places = sort_distinct(np.concatenate(self._changed))
         hashes = self._index.texts(places.astype(np.uint32))[0].view(np.int64)
         order = np.argsort(hashes)
         figures, texts = self.figures[places[order]], TokenArray.concat(self._texts)
         rewrite(self._database, hashes[order], figures, texts, model.meta[SIZE], model.dimensions)
-        self._is_changed[places] = False
-        self._texts = []
+        self._changed, self._texts = [], []
 
 
 def clip_counts(figures: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
