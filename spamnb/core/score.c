@@ -142,8 +142,10 @@ static void compute_typicality(const struct score_model *model, const struct sco
         for (size_t k = 1; k < classes; k++)
             if (log_likelihoods[k] > top)
                 top = log_likelihoods[k];
-        for (size_t k = 0; k < classes; k++)
-            total += scratch->per_class[k] = model->documents[k] ? exp(log_likelihoods[k] - top) : 0;
+        for (size_t k = 0; k < classes; k++) {
+            double share = log_likelihoods[k] < top ? exp(log_likelihoods[k] - top) : 1; /* the largest needs no exp */
+            total += scratch->per_class[k] = model->documents[k] ? share : 0;
+        }
         for (size_t k = 0; k < classes; k++)
             typicality[k] += scratch->per_class[k] / total;
     }

@@ -93,12 +93,15 @@ class NaiveBayes(Learner):
         ``sums`` are those of ``examples.hashes``.
         """
         totals, lengths = model.totals, examples.lengths
-        counts = sums.document_counts[:, examples.columns].T
+        counts = np.ascontiguousarray(sums.document_counts.T)[examples.columns]
         labels = np.repeat([totals.classes.index(each.label) for each in examples.messages], lengths).astype(np.intp)
         counts[np.arange(len(counts)), labels] -= model.lesson_weight
-        counts = np.ascontiguousarray(np.clip(counts, 0, MAX_COUNT), np.uint32)
+        counts = np.clip(counts, 0, MAX_COUNT).astype(np.uint32)
+        is_known = np.zeros(len(counts), bool)
+        for of_class in counts.T:  # a tenth of the time of counts.any(axis=1)
+            is_known |= of_class > 0
         groups = np.concatenate([np.zeros(0, np.int8), *(each.groups for each in examples.messages)])
-        groups = np.where(counts.any(axis=1), groups, np.int8(-1))
+        groups = np.where(is_known, groups, np.int8(-1))
         intercepts = self._intercepts(self.settings.pooling, totals, lambda: [])
         ids, bounds = np.arange(len(counts), dtype=np.int32), np.append(0, np.cumsum(lengths))
         scorer = self._model(self.settings.pooling, totals, counts, groups, intercepts)
