@@ -32,7 +32,7 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import to_raw_message
 from spamnb.store.applying import apply
 from spamnb.store.examples import read_examples
-from spamnb.store.lessons import decompress, delete_lesson, read_lessons, store_lesson
+from spamnb.store.lessons import decompress, delete_lesson, read_lessons, store_lessons
 from spamnb.store.records import read_learned, read_records
 from spamnb.store.store import Store
 
@@ -567,9 +567,7 @@ class Classifier:
         apply(self.store, delta)
         if is_move or delta.changes_weights or any(each.trust < MIN_TRUST for each in new):
             self._refit(examples, cause=new[-1].rows.digest)
-        for each in new:
-            digest, raw = each.message.digest, each.message.raw
-            store_lesson(self.store, digest, each.label, raw, each.taught_at, has_score=bool(each.scores))
+        store_lessons(self.store, new)
         return [each.trust for each in new]
 
     def _refit(self, examples: Examples, cause: bytes = b"") -> None:

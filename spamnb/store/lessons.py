@@ -13,12 +13,15 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import Damaged
 from spamnb.sources.formats import MAX_MESSAGE
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_class_name, is_digest
 from spamnb.store.store import Store
+
+if TYPE_CHECKING:  # the import would slow down the listing of lessons
+    from spamnb.model.learner import NewMessage
 
 DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-lessons
 MAX_MB = 100_000  # megabytes of the bound
@@ -82,26 +85,27 @@ def write_lessons_bound(store: Store, megabytes: float) -> None:
     """Set the bound of the kept lessons, and delete the oldest that exceed it."""
     with store.writing():
         store.put_meta({"keep_lessons": int(megabytes) if megabytes == int(megabytes) else megabytes})
-        _delete_oldest(store)
+        _delete_oldest(store, _find_end(store))
 
 
-def store_lesson(
-    store: Store, digest: bytes, label: str, raw: bytes, taught_at: int | None = None, *, has_score: bool = True
-) -> bool:
-    """Store a message that was learned as ``label``, and return whether it was stored.
+def store_lessons(store: Store, messages: Iterable[NewMessage]) -> None:
+    """Store messages that were learned, in place of those with their digests.
 
     A message is not stored if the bound is 0, if the message is empty or too large (``MAX_SHARE``), or if everybody can
     read the file. A model in memory stores messages only until they have a score.
     """
-    if store.file == ":memory:" and has_score:
-        return False
     with store.writing():
-        delete_lesson(store, digest)
-        if not raw or len(raw) > MAX_SHARE * read_lessons_bound(store) or is_public(store):
-            return False
-        seconds = int(time.time()) if taught_at is None else taught_at
-        _append(store, Lesson(digest, label, seconds, compress(raw)))
-        return True
+        most, now, lessons = MAX_SHARE * read_lessons_bound(store), int(time.time()), []
+        is_stored = not is_public(store)
+        for each in messages:
+            if store.file == ":memory:" and each.scores:
+                continue
+            digest, raw = each.message.digest, each.message.raw
+            delete_lesson(store, digest)
+            if is_stored and 0 < len(raw) <= most:
+                taught_at = now if each.taught_at is None else each.taught_at
+                lessons.append(Lesson(digest, each.label, taught_at, compress(raw)))
+        _append(store, lessons)
 
 
 def is_public(store: Store) -> bool:
@@ -116,7 +120,7 @@ def add_lessons(store: Store, messages: Iterable[Lesson]) -> None:
         for message in messages:
             delete_lesson(store, message.digest)
             if len(message.message) + ROW_BYTES <= bound:
-                _append(store, message)
+                _append(store, [message])
 
 
 def delete_lesson(store: Store, digest: bytes) -> None:
@@ -190,11 +194,14 @@ def count_outdated(path: Path) -> int:
         return old.execute(f"SELECT count(*) FROM messages WHERE {is_learned}").fetchone()[0]  # noqa: S608 (constants)
 
 
-def _append(store: Store, message: Lesson) -> None:
-    """Write a message after the last one, and delete the oldest that exceed the bound."""
-    row = _find_end(store), message.digest, store.class_id(message.label), message.taught_at, message.message
-    store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", row)
-    _delete_oldest(store)
+def _append(store: Store, messages: Iterable[Lesson]) -> None:
+    """Write messages after the last one, and delete the oldest that exceed the bound."""
+    end, rows = _find_end(store), []
+    for message in messages:
+        rows.append((end, message.digest, store.class_id(message.label), message.taught_at, message.message))
+        end += len(message.message) + ROW_BYTES
+    store.executemany("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", rows)
+    _delete_oldest(store, end)
 
 
 def _find_end(store: Store) -> int:
@@ -205,11 +212,14 @@ def _find_end(store: Store) -> int:
     return rows[0][0] + rows[0][1] + ROW_BYTES if rows else 0
 
 
-def _delete_oldest(store: Store) -> None:
-    """Delete the oldest messages if they may exceed the bound, until the others take at most 15/16 of it."""
+def _delete_oldest(store: Store, end: int) -> None:
+    """Delete the oldest messages if they may exceed the bound, until the others take at most 15/16 of it.
+
+    ``end`` is the position at which the last message ends.
+    """
     bound = read_lessons_bound(store)
     (first,) = store.execute("SELECT coalesce(min(position), 0) FROM kept_lessons").fetchone()
-    if _find_end(store) - first > bound:
+    if end - first > bound:
         sizes = "SELECT position, sum(length(message) + ?) OVER (ORDER BY position DESC) AS size FROM kept_lessons"
         delete = f"DELETE FROM kept_lessons WHERE position IN (SELECT position FROM ({sizes}) WHERE size > ?)"  # noqa: S608
         store.execute(delete, (ROW_BYTES, bound - bound // 16))  # in steps of 1/16, because the sum takes milliseconds

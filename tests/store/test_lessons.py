@@ -27,7 +27,6 @@ from spamnb.store.lessons import (
     decompress,
     measure_lessons,
     read_lessons,
-    store_lesson,
     write_lessons_bound,
 )
 
@@ -168,7 +167,7 @@ def test_spoilt_lessons_are_not_imported(classifier: Classifier, spoilt: dict[st
 def test_a_bound_that_is_none_is_damage(classifier: Classifier, value: object) -> None:
     classifier.store.put_meta({"keep_lessons": value})
     with pytest.raises(SpamnbError, match="keep_lessons in table meta"):
-        store_lesson(classifier.store, b"0" * 16, "spam", b"x")
+        classifier.learn("spam", b"x")
 
 
 def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifier) -> None:
