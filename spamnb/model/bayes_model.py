@@ -24,14 +24,14 @@ from spamnb.model.pooling import pooling_parameters, sufficient
 from spamnb.model.priors import class_log_prior
 from spamnb.model.softmax import softmax
 from spamnb.reader.evidence import GROUPS, N_WORD_GROUPS
-from spamnb.reader.rows import MESSAGES_AT_ONCE, Rows
+from spamnb.reader.rows import Rows
 
 if TYPE_CHECKING:  # the import would slow down the classification of one message
     from spamnb.model.training_set import TrainingSet
 
 N_FOLDS = 10  # folds that are left out in turn, for Bernoulli models with sums over the whole vocabulary
 MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages is not -inf, because scores would be NaN
-BATCH_MESSAGES = 256  # messages scored together: the counts of their tokens fit the processor's cache
+BATCH_MESSAGES = 256  # messages scored or counted together: the counts of their tokens fit the processor's cache
 
 
 class NaiveBayes(Learner):
@@ -141,7 +141,7 @@ class NaiveBayes(Learner):
         def change(operation: np.ufunc, messages: Rows) -> np.ndarray:
             """Add or subtract the counts of messages; return their occurrences by class, (C,)."""
             occurrences = np.zeros(classes, np.int64)
-            for batch in messages.batches(MESSAGES_AT_ONCE):  # a fold may have most of the messages
+            for batch in messages.batches(BATCH_MESSAGES):  # a fold may have most of the messages
                 ids, labels = batch.ids.astype(np.intp), np.repeat(batch.labels, batch.lengths)
                 counts = batch.counts if self._counts_occurrences else np.ones(len(ids), table.dtype)
                 operation.at(table.reshape(-1), ids * classes + labels, counts.astype(table.dtype, copy=False))

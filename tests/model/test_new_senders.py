@@ -61,7 +61,7 @@ def test_folds_of_naive_bayes_have_the_scores_of_models_trained_without_them(mod
 
 
 def test_a_fold_with_most_of_the_mail_is_left_out_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.model.bayes_model.MESSAGES_AT_ONCE", 64)
+    monkeypatch.setattr("spamnb.model.bayes_model.BATCH_MESSAGES", 64)
     n, tokens = 2000, TokenArray.of(f"word{number}" for number in range(1000))
     ids = np.tile(np.arange(1000, dtype=np.int32), n)
     columns = {"labels": np.arange(n) % 2, "classes": ("ham", "spam")}
