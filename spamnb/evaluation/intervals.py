@@ -46,11 +46,26 @@ def binomial_interval(events: int, trials: int) -> Estimate:
     """
     if not trials:
         return Estimate(math.nan)
-    from scipy.special import betaincinv
+    if 2 * events > trials:
+        _, low, high = binomial_interval(trials - events, trials)
+        return Estimate(100 * events / trials, 100 - high, 100 - low)
+    low = _rate_of_tail(events - 1, trials, 0.975) if events else 0.0
+    return Estimate(100 * events / trials, 100 * low, 100 * _rate_of_tail(events, trials, 0.025))
 
-    low = betaincinv(events, trials - events + 1, 0.025) if events else 0.0
-    high = betaincinv(events + 1, trials - events, 0.975) if events < trials else 1.0
-    return Estimate(100 * events / trials, 100 * float(low), 100 * float(high))
+
+def _rate_of_tail(events: int, trials: int, probability: float) -> float:
+    """Return the rate p at which there are at most ``events`` with this probability.
+
+    It is a quantile of a beta distribution. To import scipy.special would take longer than a small training.
+    """
+    numbers = np.arange(events + 1)
+    log_ways = np.append(0.0, np.cumsum(np.log((trials - numbers[:-1]) / numbers[1:])))  # to choose the events
+    low, high = 0.0, 1.0
+    for _ in range(64):  # bisection
+        p = (low + high) / 2
+        tail = np.exp(log_ways + numbers * math.log(p) + (trials - numbers) * math.log1p(-p)).sum()
+        low, high = (p, high) if tail > probability else (low, p)
+    return p
 
 
 class ErrorRates(NamedTuple):
@@ -81,17 +96,20 @@ def bootstrap_interval(value: float, replicates: ArrayLike, trials: float, exact
     have the exact binomial interval of ``exact_trials`` independent trials. Other values have no interval if all
     replicates are equal, as for a filter with a constant score.
     """
-    from scipy.special import expit, logit
-
     if value in (0.0, 1.0):
         return binomial_interval(round(value) * exact_trials, exact_trials)
     rates = np.asarray(replicates)
     if (rates == rates[0]).all():
         return Estimate(100 * value)
     half_event = 0.5 / trials
-    spread = float(np.std(logit(np.clip(rates, half_event, 1 - half_event)), ddof=1))
-    low, high = expit(logit(np.clip(value, half_event, 1 - half_event)) + np.array([-Z, Z]) * spread)
+    spread = float(np.std(_logit(np.clip(rates, half_event, 1 - half_event)), ddof=1))
+    logits = _logit(np.clip(value, half_event, 1 - half_event)) + np.array([-Z, Z]) * spread
+    low, high = 1 / (1 + np.exp(-logits))
     return Estimate(100 * value, 100 * float(low), 100 * float(high))
+
+
+def _logit(rate: NDArray) -> NDArray:
+    return np.log(rate) - np.log1p(-rate)
 
 
 class RocEstimates(NamedTuple):
