@@ -26,7 +26,7 @@ class ReadMessage:
         tokens have the same hash, as a sender can achieve, only the first is here, because a model has one count for
         all of them
 
-    >>> message = ReadMessage.read(b"Subject: tea\n\nFour, four", Reader(), Vocabulary())
+    >>> (message,) = ReadMessage.read_all([b"Subject: tea\n\nFour, four"], Reader(), Vocabulary())
     >>> message.header("subject"), message.counts["four"]
     ('tea', 2)
     """
@@ -34,11 +34,6 @@ class ReadMessage:
     raw: bytes
     reader: Reader | None
     row: Rows
-
-    @classmethod
-    def read(cls, raw: bytes, reader: Reader, vocabulary: Vocabulary) -> ReadMessage:
-        """Read a message; its tokens get their ids in this vocabulary."""
-        return cls.read_all([raw], reader, vocabulary)[0]
 
     @classmethod
     def read_all(cls, raws: Sequence[bytes], reader: Reader, vocabulary: Vocabulary) -> list[ReadMessage]:

@@ -57,9 +57,11 @@ class TokenArray(Sequence[str]):
         return cls.of_packed(np.frombuffer(b"".join(encoded), np.uint8), lengths)
 
     @classmethod
-    def of_packed(cls, text: np.ndarray, lengths: np.ndarray) -> TokenArray:
+    def of_packed(
+        cls, text: np.ndarray, lengths: np.ndarray, hashes: np.ndarray | None = None, groups: np.ndarray | None = None
+    ) -> TokenArray:
         """Return the array of the tokens that follow one another in ``text``, with these lengths in bytes."""
-        return cls(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths)
+        return cls(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, hashes, groups)
 
     @property
     def hashes(self) -> np.ndarray:
@@ -138,7 +140,7 @@ class TokenArray(Sequence[str]):
         lengths = np.concatenate([np.zeros(0, np.int32), *(part.lengths for part in parts)])
         text = np.concatenate([np.zeros(0, np.uint8), *(part.packed() for part in parts)])
         hashes = np.concatenate([np.zeros(0, np.int64), *(part.hashes for part in parts)])
-        return TokenArray(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, hashes)
+        return TokenArray.of_packed(text, lengths, hashes)
 
 
 def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np.ndarray]]:
@@ -187,8 +189,7 @@ class Vocabulary:
     def take(self, ids: np.ndarray) -> TokenArray:
         """Return the tokens with these ids (k,)."""
         ids = np.ascontiguousarray(ids, np.uint32)
-        text, lengths = self.texts(ids)
-        return TokenArray(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, *self.describe(ids))
+        return TokenArray.of_packed(*self.texts(ids), *self.describe(ids))
 
     def texts(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts of the tokens with these ids (k,) uint32, one after the other, and their lengths (k,)."""
@@ -207,6 +208,3 @@ class Vocabulary:
     def _look_up(self, function: Callable[..., None], ids: np.ndarray, *results: Any) -> None:
         with locked(self):
             function(self.pointer, numbers("uint32_t", ids, len(self)), len(ids), *results)
-
-    def tokens(self) -> TokenArray:
-        return self.take(np.arange(len(self)))
