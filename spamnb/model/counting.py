@@ -178,9 +178,10 @@ class TrainingSetBuilder:
         give_memory_back()
         tokens, new_ids = self._renumber(parts)
         rows = _sort(parts, tokens, new_ids)
-        del parts, new_ids
         if self._file is not None:
             self._file.close()
+        del parts, new_ids
+        give_memory_back()
         training_set = TrainingSet(rows, add_up(rows))
         by_hash = training_set.columns_by_hash()
         # A model has only one of two tokens with equal hashes.
