@@ -304,16 +304,19 @@ static rgb read_background(span value) {
         return starts_with(value, LITERAL("rgb")) ? read_color(value) : CLEAR;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         bool is_url = starts_with(word, LITERAL("url("));
-        const uint8_t *slash = is_url ? NULL : find_byte(word, '/');
-        word.end = !slash ? word.end : slash > word.at ? slash : slash + 1;
-        value.at = word.end;
-        if (is_url ? before_first(word, ')').end + 1 == word.end && !has_inner_url(word)
-                   : begins_number(word) || is_one_of(word, "/ left right top bottom center auto cover contain none "
-                                                            "transparent scroll fixed repeat repeat-x repeat-y no-repeat"))
-            continue;
-        color = color == CLEAR && read_color(word) >= 0 ? read_color(word) : UNKNOWN;
-        if (color == UNKNOWN)
-            break;
+        if (is_url && (before_first(word, ')').end + 1 != word.end || has_inner_url(word)))
+            return UNKNOWN;
+        while (!is_url && !is_empty(word)) {
+            span part = before_first(word, '/');
+            word = skip_bytes(span_between(part.end, word.end), 1);
+            if (is_empty(part) || begins_number(part) ||
+                is_one_of(part, "left right top bottom center auto cover contain none transparent scroll fixed repeat "
+                                "repeat-x repeat-y no-repeat"))
+                continue;
+            color = color == CLEAR && read_color(part) >= 0 ? read_color(part) : UNKNOWN;
+            if (color == UNKNOWN)
+                return UNKNOWN;
+        }
     }
     return color;
 }
