@@ -34,6 +34,7 @@ class Teacher:
     def __init__(self, models: Models, ledger: Ledger, batch: Batch) -> None:
         self.batch = batch
         self.n_changed = 0  # messages that changed a model
+        self.n_restored = 0  # of these, messages that `undo` left in the class that had learned them before
         self.problems: list[str] = []
         self._models, self._ledger, self._mailboxes = models, ledger, OpenMailboxes(ledger)
 
@@ -74,7 +75,9 @@ class Teacher:
         for correction in corrections:
             with self._attempt():
                 row = self._ledger.verdict_of(correction)
-                self.n_changed += self._unlearn(correction, row)
+                if self._unlearn(correction, row):
+                    self.n_changed += 1
+                    self.n_restored += bool(correction.before)
                 if row is not None and correction.moved_from:
                     self._mailboxes.move_back(row, correction.moved_from)
 
@@ -112,7 +115,8 @@ class Teacher:
         """
         model = self._models.find_for_learning(correction.user)
         is_changed = correction.before == correction.label  # the model already had the message in this class
-        if model is not None and not is_changed:
+        record = read_learned(model.store, correction.digest) if model is not None else None
+        if model is not None and not is_changed and record is not None and record.label == correction.label:
             message = self._read(model, correction, row)
             is_changed = model.forget(correction.label, message)
             if is_changed and correction.before:

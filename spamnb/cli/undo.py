@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def undo_command(model: Path, ledger: Path, models: Path | None, verbose: bool) -> None:
     """Take back the last 'sort', 'learn', 'watch', 'relearn', click in 'review', or training that replaced the model.
 
-    Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten.
-    Mail that you moved yourself stays. Each call goes one step further back, and says what the next one would do. A
+    Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten, or
+    put back into the class that had learned them before. Mail that you moved yourself stays. Each call goes one step further back, and says what the next one would do. A
     model that was replaced comes back, and the next call puts the newer one back again.
 
     \b
@@ -66,7 +66,7 @@ def _is_training_last(model: Path, batch: Batch | None) -> bool:
 
 
 def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool) -> bool:
-    """Move mail back, forget what was learned, and print both numbers. Return whether nothing failed."""
+    """Move mail back, forget what was learned, and print the numbers. Return whether nothing failed."""
     from spamnb.api.teaching import Teacher
     from spamnb.ledger.verdicts import INBOX
     from spamnb.mailbox.places import Gone, OpenMailboxes
@@ -74,7 +74,7 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool
     from spamnb.user_models import Models
 
     corrections = ledger.corrections(batch=batch.batch)
-    n_moved, n_forgotten, unmoved, problems = 0, 0, defaultdict[str, list[str]](list), list[str]()
+    n_moved, n_forgotten, n_restored, unmoved, problems = 0, 0, 0, defaultdict[str, list[str]](list), list[str]()
     with ExitStack() as stack:
         mailboxes = stack.enter_context(OpenMailboxes(ledger))
         teacher = None
@@ -91,7 +91,8 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool
                 unmoved[str(error)].append(f"{row.sender}: {row.subject}")
         if teacher is not None:
             teacher.undo(corrections)
-            n_forgotten, problems = teacher.n_changed, teacher.problems
+            n_restored, problems = teacher.n_restored, teacher.problems
+            n_forgotten = teacher.n_changed - n_restored
     ledger.delete("batches", batch=batch.batch)
     for problem, names in unmoved.items():
         tell(problem if len(names) == 1 else f"{problem} ({len(names):,} messages)")
@@ -99,7 +100,11 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool
             click.echo(f"  {to_printable(name)}", err=True)
     for problem in problems:
         tell(problem)
-    numbers = {"moved to the inbox": n_moved, "forgotten": n_forgotten}
+    numbers = {
+        "moved to the inbox": n_moved,
+        "forgotten": n_forgotten,
+        "put back into the class before": n_restored,
+    }
     changes = [f"{pluralize(number, 'message')} {change}" for change, number in numbers.items() if number]
     if changes or unmoved or problems:
         click.echo(f"{_describe_batch(batch)} was taken back: {', '.join(changes) or 'nothing changed'}")

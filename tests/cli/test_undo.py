@@ -88,6 +88,18 @@ def test_a_lesson_that_was_forgotten_since_is_not_said_to_be_taken_back(model: P
     assert export_lines(model) == before
 
 
+def test_a_lesson_that_a_model_made_again_lacks_is_not_looked_for(tmp_path: Path):
+    model, folder = tmp_path / "model.spamnb", write_folders(tmp_path / "mail", mail(60))
+    output_of("train", "-m", model, folder)
+    output_of("learn", "spam", "-m", model, stdin=message("spam", 900))
+    model.unlink()
+    output_of("train", "-m", model, folder)
+    before = export_lines(model)
+    undone = run("undo", "-m", model)
+    assert undone.exit_code == 0 and "nothing of it was left to take back" in undone.stdout
+    assert "spamnb forget" not in undone.stderr and export_lines(model) == before
+
+
 @pytest.mark.parametrize(
     "older", ["PRAGMA user_version = 13", "UPDATE meta SET value = '1' WHERE key = 'tokens_version'"]
 )
@@ -216,5 +228,7 @@ def test_two_corrections_of_one_message_are_undone_one_after_the_other(person: M
     output_of("learn", "spam", "-m", person.model, stdin=raw)
     first = export_lines(person.model)
     output_of("learn", "ham", "-m", person.model, "--yes", stdin=raw)
-    assert "1 message forgotten" in output_of("undo", "-m", person.model) and export_lines(person.model) == first
+    again = output_of("undo", "-m", person.model)
+    assert again.splitlines()[0].endswith(" was taken back: 1 message put back into the class before")
+    assert export_lines(person.model) == first
     assert "1 message forgotten" in output_of("undo", "-m", person.model) and export_lines(person.model) == before
