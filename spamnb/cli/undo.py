@@ -24,8 +24,9 @@ def undo_command(model: Path, ledger: Path, models: Path | None, verbose: bool) 
     """Take back the last 'sort', 'learn', 'watch', 'relearn', click in 'review', or training that replaced the model.
 
     Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten, or
-    put back into the class that had learned them before. Mail that you moved yourself stays. Each call goes one step further back, and says what the next one would do. A
-    model that was replaced comes back, and the next call puts the newer one back again.
+    put back into the class that had learned them before. Mail that you moved yourself stays. Each call goes one step
+    further back, and says what the next one would do. A model that was replaced comes back, and the next call puts the
+    newer one back again.
 
     \b
     Example:
