@@ -13,6 +13,7 @@ from spamnb.reader.message import digest as digest_of
 from spamnb.shown_text import pluralize
 from spamnb.sources.entries import one_message
 from spamnb.store.lessons import (
+    count_lessons,
     count_outdated,
     count_unkept_lessons,
     decompress,
@@ -39,6 +40,7 @@ class ReplacedModel:
         self.n_unkept = 0  # lessons that it does not keep
         self.n_outdated = 0  # lessons of a model of an older format
         self.classes: tuple[str, ...] = ()  # also those of its shared model
+        self.n_trained: dict[str, int] = {}  # messages of each class that are no lessons
         self.is_empty = False  # whether it has no message of its own, as one that only began with the starter
         self._is_readable = False
         try:
@@ -48,6 +50,9 @@ class ReplacedModel:
                     self.n_unkept = count_unkept_lessons(old)
                     self._is_readable = True  # its lessons, even if its sums are damaged
                     self.classes, self.is_empty = old.model.totals.classes, not old.own.sums[:, 0].any()
+                    totals, n_lessons = old.own.totals, count_lessons(old)
+                    n_messages = zip(totals.classes, totals.documents.tolist())
+                    self.n_trained = {name: n - n_lessons.get(name, 0) for name, n in n_messages}
         except Outdated:
             self.n_outdated = count_outdated(path)
         except SpamnbError:  # not a readable model; check_replaceable raises an error if the file must stay

@@ -355,6 +355,7 @@ class Training:
         unreadable, settings, doubtful = SkippedMessages(self.tell), self.settings, Counter[str]()
         with show_progress("Reading", self.progress) as show:
             with_copies = self._count(unreadable, show)
+            self._check_sources_have_mail(replaced, with_copies.classes)
             training_set = prepare(with_copies)
             adds_to_starter = self._adds_to_starter(training_set)
             if self.sources or training_set.classes or not replaced.has_lessons:  # lessons alone are for 'upgrade'
@@ -400,6 +401,22 @@ class Training:
         is_small = len(classes) < len(CLASSES) or documents.min() < FEW_MESSAGES
         is_wanted = bool(classes) and is_small and not self.one_class
         return is_wanted and fits_starter(self.settings, classes, training_set.rows)
+
+    def _check_sources_have_mail(self, replaced: ReplacedModel, classes: Sequence[str]) -> None:
+        """Raise SpamnbError for a source whose class is not in ``classes``, but was trained in the replaced model.
+
+        Its folder may not be mounted, and a new model without this class would be much worse than the old one.
+        """
+        from spamnb.sources.spec import parse_source
+
+        for source in map(parse_source, self.sources):
+            label = source.label
+            if label is not None and label not in classes and replaced.n_trained.get(label, 0) > 0:
+                learned = pluralize(replaced.n_trained[label], "message")
+                raise SpamnbError(
+                    f"{escape(source.spec)}: no message, but the model was trained on {learned} of {escape(label)};"
+                    " name the folder of this mail, or leave the source out"
+                )
 
     def _check_classes(self, all_classes: Sequence[str], classes: tuple[str, ...], one_class: bool) -> None:
         """Raise SpamnbError if ``classes``, those of ``all_classes`` left without copies, are too few or similar."""

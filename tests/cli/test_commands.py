@@ -138,12 +138,14 @@ def test_a_word_is_looked_up_wherever_it_stands(model: Path, folder: Path) -> No
 def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, model: Path, tmp_path: Path) -> None:
     before = model.read_bytes()
     (tmp_path / "copies" / "a").mkdir(parents=True)
+    (tmp_path / "unmounted").mkdir()
     shutil.copytree(folder / "ham", tmp_path / "copies" / "b")
     shutil.copytree(folder / "ham", tmp_path / "copies" / "a" / "ham")
     one_class = "in the sources: telling classes apart takes two; --one-class trains on one"
     for arguments, said in [
         ([folder], "exists already; --force replaces it"),
         (["--force", "--no-starter", f"ham={folder / 'ham'}"], one_class),
+        (["--force", f"ham={folder / 'ham'}", f"spam={tmp_path / 'unmounted'}"], "spam; name the folder of this mail"),
         (["--force", tmp_path / "copies"], "all messages of the other classes are in class 'b' too"),
         (["--force", "--set", "spam=spma", folder], "spam is 'spma': no class has this name"),
         (["--force", f"hma={folder}/ham", f"spam={folder}/spam"], "are ham, spam, and not 'hma'; did you mean ham?"),
