@@ -445,7 +445,8 @@ static void set_font(struct effect *effect, span value) {
         effect->size = TOO_SMALL;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         span size = before_first(word, '/');
-        bool is_weight = is_one_of(word, "100 200 300 400 500 600 700 800 900");
+        bool is_number = begins_number(word) && is_digit(word.end[-1]) && size.end == word.end;
+        bool is_weight = is_number && read_length(word, 1, 1) != 0; /* a size has a unit, or is 0 */
         if (is_weight || !(begins_number(word) || is_one_of(size, "smaller larger xx-small x-small small medium large "
                                                                   "x-large xx-large")))
             continue;

@@ -224,6 +224,7 @@ PLAIN = [
     "<p style='background:#fff url(x.png) no-repeat center center/cover'>secret",
     "<table><td bgcolor=#222222 style='background:#222 url(x.png) repeat-x 0 0;color:#fff'>secret</table>",
     "<p style='font:bold 12px/14px Arial'>secret",
+    "<p style='font:350 14px Arial'>secret",
     "<p style='background:url(x.png) left 45px center no-repeat'>secret",
     *(f"<p style='{style}'>secret" for style in (
         "padding:-5px", "font:Arial 14px", "font:Arial, sans-serif", "font:condensed 14px Arial",
@@ -341,6 +342,8 @@ FAR = [
             "//cover", "/ cover", "cover", "auto", "initial", "none none", "url(a) url(b)", "url(a)url(b)", ",",
             "0/-5px",
             "repeat repeat repeat", "left left", "left right", "top 5px", "left/", "fixed scroll", "5.px")))),
+    # numbers that are weights of letters, and no sizes
+    *(f"<p style='font:{font}'>secret" for font in ("20 1px a", "+20 1px a", "2e1 1px a", "italic 20 1px/1 a")),
     "<div style='line-height:0;overflow:hidden'><p style='line-height:inherit;margin:0'>secret</div>",
     "<style>p{line-height:unset!important}</style>"
     "<div style='line-height:0;overflow:hidden'><p style='line-height:1;margin:0'>secret</div>",
