@@ -820,28 +820,33 @@ static void apply_effect(struct style *style, const struct style *parent, const 
     style->flags |= effect->flags;
 }
 
-/* Applies the rules that match by this key. */
-static void apply_rules(struct sheet *sheet, struct style *style, const struct style *parent, enum key_kind kind, span key,
-                        uint64_t tag_hash) {
+/* Applies the rules that match by this key. A color of the element's own declarations may replace one of a rule's two. */
+static void apply_rules(struct sheet *sheet, struct style *style, const struct style *parent, const struct effect *own,
+                        enum key_kind kind, span key, uint64_t tag_hash) {
     uint64_t hash = hash_of_key(kind, key);
     for (const struct rule *rule = *bucket_of(sheet, hash); rule && !sheet->is_lost; rule = rule->next) {
         sheet->is_lost = !--sheet->steps_left;
         if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag_hash) || rule->ancestors & ~parent->keys)
             continue;
+        rgb letters = rule->effect->color, background = rule->effect->background;
         apply_effect(style, parent, rule->effect, false);
+        if (letters != UNSET && background != UNSET && own->color != UNSET)
+            set_colors(style, parent, own->color, background, false);
+        if (letters != UNSET && background != UNSET && own->background != UNSET)
+            set_colors(style, parent, letters, own->background, false);
     }
 }
 
-static void apply_all_rules(struct sheet *sheet, struct style *style, const struct style *parent, span name,
-                            const struct attributes *attributes) {
+static void apply_all_rules(struct sheet *sheet, struct style *style, const struct style *parent, const struct effect *own,
+                            span name, const struct attributes *attributes) {
     uint64_t tag_hash = hash_any_case(SECRET, name);
     span classes = value_of_attribute(attributes, A_CLASS);
-    apply_rules(sheet, style, parent, OF_ANY, (span){0}, tag_hash);
-    apply_rules(sheet, style, parent, OF_TAG, name, tag_hash);
+    apply_rules(sheet, style, parent, own, OF_ANY, (span){0}, tag_hash);
+    apply_rules(sheet, style, parent, own, OF_TAG, name, tag_hash);
     if (has(attributes, A_ID))
-        apply_rules(sheet, style, parent, OF_ID, strip(attributes->values[A_ID]), tag_hash);
+        apply_rules(sheet, style, parent, own, OF_ID, strip(attributes->values[A_ID]), tag_hash);
     for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes))
-        apply_rules(sheet, style, parent, OF_CLASS, class, tag_hash);
+        apply_rules(sheet, style, parent, own, OF_CLASS, class, tag_hash);
 }
 
 /* Returns whether an unknown tag may be one that browsers hide. They have no tag with another sign in its name, such as
@@ -904,7 +909,7 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     apply_effect(&style, parent, &unread, false);
     for (size_t n_pairs = 0; sheet->n_rules && style.n_pairs > n_pairs;) { /* the colors of a rule may join another's */
         n_pairs = style.n_pairs;
-        apply_all_rules(sheet, &style, parent, name, attributes);
+        apply_all_rules(sheet, &style, parent, &own, name, attributes);
     }
     uint32_t inherited = parent->flags & ~(uint32_t)(tag == TAG_TABLE ? FIXED : 0);
     bool is_table_part = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && !(style.flags & (CLIPS | IS_BOX));
