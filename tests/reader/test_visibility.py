@@ -263,7 +263,7 @@ FAR = [
     "<style>.a{background:#000;color:#fff}.b{background:#fff!important}</style><p class='a b'>secret",
     "<style>.a{background:#000;color:#fff}.b{color:#000!important}</style><p class='a b'>secret",
     "<style>.a{background:#000;color:#fff}</style><p style='color:#000' class=a>secret",
-    "<style>.a{background:#fff;color:#000}</style><div style='color:#fff'><p style='background:#000' class=a>secret</div>",
+    "<style>.a{background:#fff;color:#000}</style><p style='background:#000' class=a>secret",
     "<style>[class~='b']{display:none}</style><p class='a b'>secret",
     *(f"<style>{selector}{{display:none}}</style><img class='x a@b' id=y DATA-Z=z>"
       "<div><b class='c d'>secret</b></div>" for selector in (
