@@ -5,9 +5,10 @@ import gzip
 import os
 import shutil
 import signal
-from contextlib import redirect_stderr
+from contextlib import nullcontext, redirect_stderr
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -220,6 +221,9 @@ class Lost:
 
     mailbox = property(lambda self: self)
     record = property(lambda self: self)
+    classifier = SimpleNamespace(
+        store=SimpleNamespace(file="model.spamnb", shared=None, starter=None, reading=nullcontext)
+    )
 
     def unfinished_moves(self) -> bool:
         raise SpamnbError("out of reach")
