@@ -296,6 +296,9 @@ static rgb read_color(span value) {
     return number < 0 ? UNKNOWN : COLORS[number].color;
 }
 
+/* Returns whether a word is a URL and nothing else. */
+static bool is_url(span word) { return starts_with(word, LITERAL("url(")) && before_first(word, ')').end + 1 == word.end; }
+
 /* Returns the color of a background; CLEAR if it has none. Pictures on the web do not count, because mail readers do not
  * show them unasked. */
 static rgb read_background(span value) {
@@ -303,10 +306,12 @@ static rgb read_background(span value) {
     if (starts_with(value, LITERAL("rgb")) || is_one_of(value, "inherit unset initial"))
         return starts_with(value, LITERAL("rgb")) ? read_color(value) : CLEAR;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
-        bool is_url = starts_with(word, LITERAL("url("));
-        if (is_url && (before_first(word, ')').end + 1 != word.end || has_inner_url(word)))
-            return UNKNOWN;
-        while (!is_url && !is_empty(word)) {
+        if (is_url(word)) {
+            if (has_inner_url(word))
+                return UNKNOWN;
+            continue;
+        }
+        while (!is_empty(word)) {
             span part = before_first(word, '/');
             word = skip_bytes(span_between(part.end, word.end), 1);
             if (is_empty(part) || begins_number(part) ||
@@ -460,10 +465,9 @@ static void set_font(struct effect *effect, span value) {
 /* Returns whether browsers may not read a value. Of a color or a size they have a grammar, of which only single words are
  * understood here, and not all pages read a size without a unit. */
 static bool may_be_unread(int number, span value) {
-    bool is_url = starts_with(value, LITERAL("url(")) && before_first(value, ')').end + 1 == value.end;
     bool has_unit = !begins_number(value) || !is_digit(value.end[-1]);
     return number == P_FONT || (number == P_SIZE && !has_unit) ||
-           (number == P_BACKGROUND && read_color(value) == UNKNOWN && !is_url);
+           (number == P_BACKGROUND && read_color(value) == UNKNOWN && !is_url(value));
 }
 
 /* Adds a declaration, in lower case, to a block. */
@@ -756,8 +760,7 @@ static void add_rules(struct sheet *sheet, span text, int depth) {
             struct effect effect = NO_EFFECT;
             read_declarations(copy_lower(sheet->arena, body), &effect, &effect);
             sheet->is_lost = sheet->is_lost || has_inner_url(body) || effect.flags;
-        }
-        else if (starts_with_any_case(prelude, LITERAL("@media")) ? !is_never_shown(sheet->arena, skip_bytes(prelude, 6))
+        } else if (starts_with_any_case(prelude, LITERAL("@media")) ? !is_never_shown(sheet->arena, skip_bytes(prelude, 6))
                  : !is_one_of(copy_lower(sheet->arena, at_rule), "page keyframes -webkit-keyframes -moz-keyframes"))
             add_rules(sheet, body, depth + 1);
     }
@@ -814,7 +817,7 @@ static void apply_effect(struct style *style, const struct style *parent, const 
     set_colors(style, parent, effect->color, effect->background, counts);
     if (effect->size != 0)
         style->size = counts ? size : smaller(style->size, size);
-    /* the height that the parent has is the weakest one */
+    /* a rule with the height of the parent replaces no other height, unless it is important */
     if (counts ? effect->lines != 0 : effect->lines > 0 || effect->has_important_lines)
         style->lines = counts ? lines : smaller(style->lines, lines);
     style->flags |= effect->flags;
@@ -830,9 +833,9 @@ static void apply_rules(struct sheet *sheet, struct style *style, const struct s
             continue;
         rgb letters = rule->effect->color, background = rule->effect->background;
         apply_effect(style, parent, rule->effect, false);
-        if (letters != UNSET && background != UNSET && own->color != UNSET)
+        if (own->color != UNSET && background != UNSET)
             set_colors(style, parent, own->color, background, false);
-        if (letters != UNSET && background != UNSET && own->background != UNSET)
+        if (own->background != UNSET && letters != UNSET)
             set_colors(style, parent, letters, own->background, false);
     }
 }
