@@ -42,6 +42,8 @@ def _prepare() -> None:
         # that has long division, which machines of 64 bits do themselves.
         libraries = " -nostdlib" if sys.maxsize > 1 << 32 else ""
         os.environ.update(CC=ziglang, LDSHARED=f"{ziglang} -shared{libraries}")
+        # Otherwise its files go to the home, which the user of a service may not have, or may not write.
+        os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path("build", "zig").resolve()))
 
 
 def build_wheel(wheel_directory: str, *args: Any) -> str:

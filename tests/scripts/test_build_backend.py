@@ -1,6 +1,7 @@
-"""scripts/build_backend.py: a checkout that pip installed from can be imported, too."""
+"""scripts/build_backend.py: a checkout that pip installed from can be imported, too; a build needs no home."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +12,10 @@ import pytest
 FILE = Path(__file__).parents[2] / "scripts" / "build_backend.py"
 
 
-def test_a_wheel_leaves_its_compiled_part_in_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return the module with another setuptools, whose wheel has two files, in a checkout of these files."""
+
     def build_wheel(folder: str, *args: object) -> str:
         with ZipFile(Path(folder, "spamnb.whl"), "w") as wheel:
             wheel.writestr("spamnb/core/_core.abi3.so", "new")
@@ -27,16 +31,29 @@ def test_a_wheel_leaves_its_compiled_part_in_the_checkout(tmp_path: Path, monkey
     backend = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(backend)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CC", "cc")
+    monkeypatch.setattr(os, "environ", {"CC": "cc"})
     (tmp_path / "spamnb/core").mkdir(parents=True)
+    (tmp_path / "built").mkdir()
+    return backend
+
+
+def test_a_wheel_leaves_its_compiled_part_in_the_checkout(backend: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "spamnb/core/_core.abi3.so").write_text("old")
     loaded = open(tmp_path / "spamnb/core/_core.abi3.so", encoding="utf-8")  # noqa: SIM115
-    (tmp_path / "built").mkdir()
     assert backend.build_wheel("built") == "spamnb.whl"
     assert [file.name for file in (tmp_path / "spamnb/core").iterdir()] == ["_core.abi3.so"]
     assert (tmp_path / "spamnb/core/_core.abi3.so").read_text() == "new"
     with loaded:
         assert loaded.read() == "old", "a program that runs keeps its file"
+
+
+def test_without_a_compiler_nothing_is_written_to_the_home(
+    backend: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend.shutil, "which", lambda name: None)
+    backend.build_wheel("built")
+    assert "ziglang" in os.environ["CC"]
+    assert Path(os.environ["ZIG_GLOBAL_CACHE_DIR"]).is_relative_to(tmp_path)
 
 
 def test_a_source_distribution_has_all_files_of_the_checkout() -> None:
