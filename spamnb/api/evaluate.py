@@ -27,7 +27,6 @@ from spamnb.api.arguments import (
 )
 from spamnb.api.report import Report, preformatted
 from spamnb.errors import ArgumentError, SpamnbError, check_type
-from spamnb.evaluation.metrics import doubtful_rows
 from spamnb.model.trust import PRIOR_NOISE, trust
 from spamnb.reader.meaning import meaning
 from spamnb.report.evaluation import figure_tables, format_figures, format_percent
@@ -48,12 +47,12 @@ MAX_TEXT = 70  # characters of a sender, a subject or a token, so that each fits
 MAX_REASONS = 6  # tokens of a message: about two lines
 
 
-def describe_doubtful(doubtful: list[EvaluatedMessage]) -> list[str]:
+def describe_mislabelled(messages: list[EvaluatedMessage]) -> list[str]:
     """Return three lines per message: name and classes, sender and subject, and the evidence against the label."""
-    if not doubtful:
+    if not messages:
         return ["No message looks mislabelled."]
-    lines = [f"{pluralize(len(doubtful), 'message')} may be in the wrong folder, the likeliest first:"]
-    for message in doubtful:
+    lines = [f"{pluralize(len(messages), 'message')} may be in the wrong folder, the likeliest first:"]
+    for message in messages:
         probability = format_percent(100 * message.probabilities[message.verdict])
         verdict = f"labelled {message.truth}, looks like {message.verdict} ({probability} %)"
         lines.append(f"  {escape(message.name)}: {verdict}")
@@ -93,7 +92,7 @@ class Evaluation(Report):
     unreadable : int, default=0
         Number of messages that could not be read.
     mislabelled : list of EvaluatedMessage, default=None
-        The messages that look mislabelled, the likeliest first. None if ``doubtful`` is 0.
+        The messages that look mislabelled, the likeliest first. None if no list was asked for.
     command : str, default="spamnb.evaluate in Python"
         Command that the page shows.
 
@@ -236,11 +235,11 @@ class Evaluation(Report):
         str
             The tables.
         """
-        lines = [] if self.mislabelled is None else describe_doubtful(self.mislabelled)
+        lines = [] if self.mislabelled is None else describe_mislabelled(self.mislabelled)
         return "\n".join([format_figures(self.figures, verbose), *lines])
 
     def _repr_html_(self) -> str:
-        lines = "" if self.mislabelled is None else preformatted("\n".join(describe_doubtful(self.mislabelled)))
+        lines = "" if self.mislabelled is None else preformatted("\n".join(describe_mislabelled(self.mislabelled)))
         return "".join(table.html() for table in figure_tables(self.figures)) + lines
 
 
@@ -254,7 +253,7 @@ def evaluate(
     model: FilePath | None = None,
     by_date: bool = False,
     seed: int = 0,
-    doubtful: int = 0,
+    mislabelled: int = 0,
     subjects: bool = True,
     recursive: bool = False,
     text_column: str | None = None,
@@ -291,11 +290,11 @@ def evaluate(
         ``split``.
     seed : int, default=0
         Seed of folds and splits. The same seed gives the same figures.
-    doubtful : int, default=0
+    mislabelled : int, default=0
         Maximum number of messages to list that look mislabelled.
     subjects : bool, default=True
         Whether to read wrongly classified messages again for their senders and subjects, which
-        ``Evaluation.write_page`` shows. ``doubtful`` always does this.
+        ``Evaluation.write_page`` shows. ``mislabelled`` always does this.
     recursive, text_column, label_column, workers, progress, tell : bool, str, int or callable
         As in ``train``.
     dask : str, default=None
@@ -349,7 +348,7 @@ def evaluate(
         raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1", split=split)
     check_least(1, workers=workers)
     check_least(2, folds=folds)
-    check_least(0, seed=seed, doubtful=doubtful)
+    check_least(0, seed=seed, mislabelled=mislabelled)
     specs, options = list_specs(sources), ReadOptions(recursive, text_column, label_column)
     model_settings, skipped = make_settings(settings), SkippedMessages(tell)
     path = None if model is None else file_path(model)
@@ -385,14 +384,13 @@ def evaluate(
                 share = f"{'Oldest ' if by_date else ''}{100 * split:g} % of the mail"
                 protocol = f"{share} learned, the rest classified"
                 result = protocols.evaluate_parts(counted_mail, model_settings, part, protocol)
-            if subjects or doubtful:
+            if subjects or mislabelled:
                 result = _add_headings(result, specs, options)
     if not len(result):
         raise SpamnbError(NO_MAIL)
-    rows = doubtful_rows(result.scores, result.truth).tolist() if doubtful else []
-    mislabelled = [result.errors[row] for row in rows if row in result.errors][:doubtful] if doubtful else None
+    listed = [result.errors[row] for row in result.mislabelled[:mislabelled]] if mislabelled else None
     figures = compute_figures(result, seed=seed)
-    return Evaluation(figures, result, model_settings, path, skipped.count, mislabelled, command)
+    return Evaluation(figures, result, model_settings, path, skipped.count, listed, command)
 
 
 def _record_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:

@@ -28,7 +28,7 @@ from spamnb.api.arguments import (
 from spamnb.api.progress import show_progress
 from spamnb.api.report import Report
 from spamnb.errors import ArgumentError, SpamnbError, check_type
-from spamnb.evaluation.metrics import UNSURE_NUMBER, doubtful_rows
+from spamnb.evaluation.metrics import UNSURE_NUMBER
 from spamnb.model.decision import UNSURE
 from spamnb.model.new_senders import NO_NEW_SENDERS
 from spamnb.report.evaluation import format_figures
@@ -71,8 +71,8 @@ class TrainingReport(Report):
         one class, or if the model adds to the starter.
     read : int
         Number of messages that were read, including copies.
-    doubtful : int, default=0
-        Number of messages that were not learned, because their labels are not trusted.
+    mislabelled : int, default=0
+        Number of messages that were not learned, because they look mislabelled.
     unreadable : int, default=0
         Number of messages that could not be read.
     conflicts : int, default=0
@@ -98,7 +98,7 @@ class TrainingReport(Report):
     tokens: int
     estimates: Estimates | None
     read: int
-    doubtful: int = 0
+    mislabelled: int = 0
     unreadable: int = 0
     conflicts: int = 0
     sources: tuple[str, ...] = ()
@@ -125,8 +125,8 @@ class TrainingReport(Report):
             "messages": n_learned,
             "tokens": self.tokens,
             "classes": self.classes,
-            "copies": self.read - n_learned - self.doubtful,
-            "doubtful": self.doubtful,
+            "copies": self.read - n_learned - self.mislabelled,
+            "mislabelled": self.mislabelled,
             "unreadable": self.unreadable,
             "by_starter": self.by_starter and self.by_starter.verdicts,
         }
@@ -186,12 +186,10 @@ class TrainingReport(Report):
         lines = [format_figures(compute_figures(left_out))]
         if self.settings.spam not in self.classes:
             lines.append(f"  no class is {self.settings.spam!r}, so all errors cost the same; {self._spam_advice()}")
-        rows = doubtful_rows(left_out.scores, left_out.truth)
-        # 'evaluate --doubtful' lists those with a wrong verdict.
-        if n := int((~left_out.is_right[rows]).sum()):
+        if n := len(left_out.mislabelled):
             subject = f"{pluralize(n, 'message')} {'looks' if n == 1 else 'look'} mislabelled"
-            lines.append(f"  {subject}. To see which and why: {self._evaluate_command('--doubtful', str(n))}")
-        if n := self.doubtful:
+            lines.append(f"  {subject}. To see which and why: {self._evaluate_command('--mislabelled', str(n))}")
+        if n := self.mislabelled:
             subject = "message was" if n == 1 else "messages were"
             lines.append(f"  {n:,} {subject} not learned, because the other messages contradict the label.")
         few = [f"{name!r} ({n})" for name, n in self.classes.items() if n < FEW_MESSAGES]
@@ -352,7 +350,7 @@ class Training:
         from spamnb.store.starter import addition_to_starter
         from spamnb.training import fit, prepare, write_model
 
-        unreadable, settings, doubtful = SkippedMessages(self.tell), self.settings, Counter[str]()
+        unreadable, settings, mislabelled = SkippedMessages(self.tell), self.settings, Counter[str]()
         with show_progress("Reading", self.progress) as show:
             with_copies = self._count(unreadable, show)
             self._check_sources_have_mail(replaced, with_copies.classes)
@@ -368,21 +366,20 @@ class Training:
                     fitted, by_starter = fit(training_set, settings), None
                     write_model(store, fitted, settings)
                     estimates = estimate(fitted, settings)
-                    doubtful.update(training_set.classes[label] for label in fitted.untrusted.labels.tolist())
+                    mislabelled.update(training_set.classes[label] for label in fitted.mislabelled.labels.tolist())
                 store.put_meta(self._origin())
                 classes, tokens = _count_messages(store), store.own.totals.vocabulary_size
                 replaced.catch_up(store)
-                check(doubtful + Counter(_count_messages(store)))
+                check(mislabelled + Counter(_count_messages(store)))
         for line in replaced.notes():
             self.tell(line)
         for name in sorted({*with_copies.classes} - {*training_set.classes}):
             self.tell(f"all messages of class {name!r} are also in another class, and count for the class read last")
         read, conflicts = int(with_copies.documents.sum()), with_copies.count_in_several_classes()
         sources = (*self.options.command_line(), *self.sources)
-        n_doubtful = doubtful.total()
         return TrainingReport(
-            self.model, settings, classes, tokens, estimates, read, n_doubtful, unreadable.count, conflicts, sources,
-            by_starter,
+            self.model, settings, classes, tokens, estimates, read, mislabelled.total(), unreadable.count, conflicts,
+            sources, by_starter,
         )  # fmt: skip
 
     def _count(self, unreadable: SkippedMessages, show: Callable[[int], None]) -> TrainingSet:

@@ -49,11 +49,11 @@ from spamnb.cli.options import (
 @click.option("--scores", type=NewFile(), metavar="FILE", help="Write the scores of each message to this file.")
 @click.option("--report", type=NewFile(), metavar="FILE.html", help="Write figures and charts to this HTML file.")
 @click.option(
-    "--doubtful",
+    "--mislabelled",
     type=WholeNumber(min=0),
     metavar="N",
     default=0,
-    help="List up to N messages whose labels look wrong, the least likely label first, with the evidence.",
+    help="List up to N messages that look mislabelled, the least likely label first, with the evidence.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Also print precision, recall and F1 of each class.")
 @set_option

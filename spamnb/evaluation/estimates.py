@@ -24,7 +24,7 @@ class Estimates(NamedTuple):
     """The training messages, classified by models that have not learned them. All have the calibration of the model.
 
     The messages have no names, and are in the order of the sources. ``left_out`` has the messages that were not
-    learned, too, because their labels are not trusted.
+    learned, too, because they look mislabelled.
     """
 
     left_out: Result  # n messages, each classified by a model without it
@@ -37,12 +37,7 @@ def estimate(fitted: Fit, settings: Settings) -> Estimates | None:
     """Calibrate the left-out scores, and classify each message as ``Classifier`` does; None if there is one class."""
     if not len(fitted.labels):
         return None
-    model, rows, untrusted, newest = (
-        make_model(fitted, settings),
-        fitted.training_set.rows,
-        fitted.untrusted,
-        fitted.newest,
-    )
+    model, rows, newest = make_model(fitted, settings), fitted.training_set.rows, fitted.newest
 
     def classify(protocol: str, scores: Scores, labels: np.ndarray, truncations: np.ndarray) -> Result:
         decisions = decide(settings, model, scores, ~has_unread_parts(truncations))
@@ -50,11 +45,11 @@ def estimate(fitted: Fit, settings: Settings) -> Estimates | None:
         probabilities = decisions.probabilities
         return Result(protocol, rows.classes, (), labels, scores.scores, probabilities, verdicts, settings.spam)
 
-    positions = np.concatenate([rows.positions, untrusted.positions])
-    labels, truncations = (
-        np.concatenate([getattr(rows, name), getattr(untrusted, name)]) for name in ("labels", "truncations")
+    positions, labels, truncations = (
+        np.concatenate([getattr(part, name) for part in (rows, fitted.mislabelled)])
+        for name in ("positions", "labels", "truncations")
     )
-    order, scores = np.argsort(positions), Scores.concat([fitted.left_out, fitted.untrusted_scores])
+    order, scores = np.argsort(positions), Scores.concat([fitted.left_out, fitted.mislabelled_scores])
     is_one_by_one = fitted.n_folds >= len(rows)
     protocol = "Leave-one-out" if is_one_by_one else f"Each of {fitted.n_folds} parts classified by the others"
     left_out = classify(protocol, scores.take(order), labels[order], truncations[order])

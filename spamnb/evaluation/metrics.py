@@ -88,7 +88,7 @@ def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
     return McNemar(a, b, float(binomtest(a, a + b).pvalue) if a + b else 1.0)
 
 
-def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
+def mislabelled_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
     """Return the rows of the messages whose labels are more likely wrong than right, the least trusted first.
 
     ``scores`` (n, C) are computed by models that have not learned the message. ``labels`` (n,) are class numbers.
@@ -96,7 +96,7 @@ def doubtful_rows(scores: NDArray, labels: NDArray) -> NDArray[np.intp]:
     >>> scores = np.stack([np.zeros(100), np.linspace(-20, 20, 100)], axis=1)
     >>> labels = np.repeat([0, 1], 50)
     >>> labels[[5, 99]] = 1, 0
-    >>> doubtful_rows(scores, labels)
+    >>> mislabelled_rows(scores, labels)
     array([99,  5])
     """
     trusts, _ = label_trust(scores, labels)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.metrics import UNSURE_NUMBER, McNemar, confusion_matrix, mcnemar
+from spamnb.evaluation.metrics import UNSURE_NUMBER, McNemar, confusion_matrix, mcnemar, mislabelled_rows
 from spamnb.model.calibration import margins
 from spamnb.model.classification import Classification
 from spamnb.model.decision import UNSURE
@@ -94,6 +94,11 @@ class Result:
     def is_right(self) -> NDArray[np.bool_]:
         """Return whether each verdict is the true class, (n,)."""
         return self.truth == self.verdicts
+
+    @cached_property
+    def mislabelled(self) -> list[int]:
+        """Return the rows whose verdict is wrong and whose label is probably wrong, the least trusted label first."""
+        return [row for row in mislabelled_rows(self.scores, self.truth).tolist() if not self.is_right[row]]
 
     @cached_property
     def margins(self) -> NDArray[np.float64]:

@@ -86,28 +86,28 @@ class Corrected(Learner):
             return Fit.of(training_set, left_out, 0)
         labels, classes = training_set.rows.labels, scores.shape[1]
         trusts, noise = label_trust(offset_scale(classes) * scores, labels)
-        trusted, untrusted = _split_untrusted(training_set, trusts < MIN_TRUST)
-        if len(untrusted):
+        trusted, mislabelled = _split_mislabelled(training_set, trusts < MIN_TRUST)
+        if len(mislabelled):
             is_trusted = trusts >= MIN_TRUST
             left_out = self.naive_bayes.leave_one_out(trusted)
             all_scores = np.empty_like(scores)
             all_scores[is_trusted] = scores = left_out.scores
-            all_scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, untrusted).scores
+            all_scores[~is_trusted] = self.naive_bayes.scores_by_others(trusted, mislabelled).scores
             trusts, noise = label_trust(offset_scale(classes) * all_scores, labels)
             if not np.array_equal(trusts >= MIN_TRUST, is_trusted):
-                trusted, untrusted = _split_untrusted(training_set, trusts < MIN_TRUST)
+                trusted, mislabelled = _split_mislabelled(training_set, trusts < MIN_TRUST)
                 left_out = self.naive_bayes.leave_one_out(trusted)
                 scores = left_out.scores
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
         solution = _solve(trusted, scores, noise, passes)
         corrections = _correct_folds(solution, trusted.stratified_folds(folds), fold_passes)
         left_out = left_out._replace(scores=offset_scale(classes) * scores + corrections)
-        untrusted_scores = Scores.zeros(0, classes)
-        if len(untrusted):
-            untrusted_scores = self._corrected_scores(solution, trusted, untrusted)
+        mislabelled_scores = Scores.zeros(0, classes)
+        if len(mislabelled):
+            mislabelled_scores = self._corrected_scores(solution, trusted, mislabelled)
         correction = solution._replace(examples=_find_examples(solution, trusted))
         fitted = Fit.of(trusted, left_out, folds)
-        return fitted._replace(correction=correction, untrusted=untrusted, untrusted_scores=untrusted_scores)
+        return fitted._replace(correction=correction, mislabelled=mislabelled, mislabelled_scores=mislabelled_scores)
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores | None:
         scores = self.naive_bayes.leave_one_out(others).scores
@@ -223,16 +223,16 @@ def _select_trusted(model: Model, messages: Sequence[NewMessage]) -> list[int]:
     return [i for i, each in enumerate(messages) if {*each.scores} == classes and each.trust >= MIN_TRUST]
 
 
-def _split_untrusted(training_set: TrainingSet, is_untrusted: np.ndarray) -> tuple[TrainingSet, Rows]:
-    """Return the trusted and the untrusted messages, where ``is_untrusted`` (n,) is a mask.
+def _split_mislabelled(training_set: TrainingSet, is_mislabelled: np.ndarray) -> tuple[TrainingSet, Rows]:
+    """Return the trusted and the mislabelled messages, where ``is_mislabelled`` (n,) is a mask.
 
     All messages count as trusted if too few messages of a class are trusted (``MIN_TRUSTED_SHARE``).
     """
     labels = training_set.rows.labels
-    trusted = np.bincount(labels[~is_untrusted], minlength=len(training_set.classes))
-    if not is_untrusted.any() or (trusted < MIN_TRUSTED_SHARE * training_set.documents).any():
+    trusted = np.bincount(labels[~is_mislabelled], minlength=len(training_set.classes))
+    if not is_mislabelled.any() or (trusted < MIN_TRUSTED_SHARE * training_set.documents).any():
         return training_set, training_set.rows.take(slice(0, 0))
-    return training_set.split(is_untrusted)
+    return training_set.split(is_mislabelled)
 
 
 def _find_examples(solution: CorrectionFit, training_set: TrainingSet) -> list[Example]:

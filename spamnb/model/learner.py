@@ -148,8 +148,8 @@ class Fit(NamedTuple):
 
     training_set: TrainingSet  # the messages that are learned
     left_out: Scores  # the messages, each by a model without it; of none if there is one class only
-    untrusted: Rows  # messages whose labels are not trusted, over the same tokens
-    untrusted_scores: Scores  # ``untrusted`` by a model of the learned messages
+    mislabelled: Rows  # messages whose labels are not trusted, over the same tokens
+    mislabelled_scores: Scores  # ``mislabelled`` by a model of the learned messages
     newest: NewestScores
     correction: CorrectionFit
     vectors: np.ndarray  # (V, d) the vector of each token; d is 0 in models without vectors
@@ -161,8 +161,8 @@ class Fit(NamedTuple):
     def of(cls, training_set: TrainingSet, left_out: Scores, n_folds: int) -> Fit:
         """Return the fit of a model that trusts all labels, and has sums only."""
         classes, no_vectors = left_out.scores.shape[1], np.zeros((len(training_set.tokens), 0), np.float32)
-        untrusted, newest = training_set.rows.take(slice(0, 0)), NewestScores.none(classes, "")
-        others = untrusted, Scores.zeros(0, classes), newest, CorrectionFit.none(training_set), no_vectors
+        mislabelled, newest = training_set.rows.take(slice(0, 0)), NewestScores.none(classes, "")
+        others = mislabelled, Scores.zeros(0, classes), newest, CorrectionFit.none(training_set), no_vectors
         return cls(training_set, left_out, *others, n_folds)
 
     @property

@@ -1,4 +1,4 @@
-"""A self-contained page about one evaluation: figures, charts, doubtful labels, and the worst errors with evidence.
+"""A page about one evaluation by itself: figures, charts, labels that look wrong, and the worst errors with evidence.
 
 Names, subjects and tokens come from hostile mail. The template escapes all texts, and charts.py escapes the texts of
 the SVG. The page has no script, and its content security policy allows nothing but its style sheet.
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from spamnb import __version__
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.intervals import HM_LIMIT
-from spamnb.evaluation.metrics import doubtful_rows
 from spamnb.evaluation.result import EvaluatedMessage, Result
 from spamnb.model.decision import UNSURE
 from spamnb.reader.meaning import meaning
@@ -58,7 +57,7 @@ def render_page(result: Result, figures: Figures, settings: Settings, origin: Ma
         cards=[(name.partition("  "), value, bounds) for name, value, bounds in headline_rows(figures)],
         charts=_charts(result, figures),
         tables=tables,
-        groups=[*doubtful_labels(result), *worst_errors(result)],
+        groups=[*mislabelled(result), *worst_errors(result)],
         origin=_list_origin(settings, origin),
     )
     return html.encode(errors="backslashreplace").decode()  # lone surrogates cannot be written as UTF-8
@@ -131,12 +130,11 @@ class ErrorGroup(NamedTuple):
     open: int = 3  # errors whose evidence is shown at first
 
 
-def doubtful_labels(result: Result) -> list[ErrorGroup]:
+def mislabelled(result: Result) -> list[ErrorGroup]:
     """Return a group of the errors whose labels are probably wrong, the least likely label first, or no group."""
-    rows = [row for row in doubtful_rows(result.scores, result.truth).tolist() if row in result.errors]
     advice = "Check these first. A message in the wrong folder is learned as the wrong class, and counts as an error."
-    group = _group(result, "Labels that may be wrong", np.array(rows, np.int64))
-    return [group._replace(advice=advice, open=0)] if rows else []
+    group = _group(result, "Labels that may be wrong", np.array(result.mislabelled, np.int64))
+    return [group._replace(advice=advice, open=0)] if result.mislabelled else []
 
 
 def worst_errors(result: Result) -> list[ErrorGroup]:

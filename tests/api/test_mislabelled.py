@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from spamnb.api.evaluate import MAX_TEXT, describe_doubtful, shorten
-from spamnb.evaluation.metrics import doubtful_rows
+from spamnb.api.evaluate import MAX_TEXT, describe_mislabelled, shorten
+from spamnb.evaluation.metrics import mislabelled_rows
 from spamnb.evaluation.result import EvaluatedMessage
 
 
@@ -14,13 +14,13 @@ def test_the_least_trusted_stand_first() -> None:
     wrong = [195, 3, 190, 12, 185]  # ascending by how near to the border they are
     labels[wrong] = 1 - labels[wrong]
     scores = np.stack([np.zeros(201), margin], axis=1)
-    assert doubtful_rows(scores, labels).tolist() == sorted(wrong, key=lambda row: -abs(margin[row]))
-    assert not len(doubtful_rows(scores, (margin > 0).astype(int)))
+    assert mislabelled_rows(scores, labels).tolist() == sorted(wrong, key=lambda row: -abs(margin[row]))
+    assert not len(mislabelled_rows(scores, (margin > 0).astype(int)))
 
 
 def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
     nasty = "\x1b[2J\r\n\x9b31m" + "é" * 10_000
-    lines = describe_doubtful(
+    lines = describe_mislabelled(
         [EvaluatedMessage("in/\x1b", "ham", "spam", {}, {"spam": 0.99}, [(nasty, 2.0)] * 50, 0.0, nasty, nasty)]
     )
     assert all(line.isprintable() for line in lines) and max(map(len, lines)) < 8 * MAX_TEXT

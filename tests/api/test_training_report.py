@@ -19,7 +19,7 @@ GOOD = {("ham", "ham"): 60, ("spam", "spam"): 60}
 
 
 def report(
-    counts: dict[tuple[str, str], int], spam: str = "spam", copies: int = 0, unreadable: int = 0, doubtful: int = 0,
+    counts: dict[tuple[str, str], int], spam: str = "spam", copies: int = 0, unreadable: int = 0, mislabelled: int = 0,
     newest: Result | None = None, new_senders: NewSenders = NO_NEW_SENDERS,
 ) -> TrainingReport:  # fmt: skip
     """Make a report of ``counts``, messages by class and verdict. The likeliest class is sure of each."""
@@ -32,10 +32,10 @@ def report(
     left_out = Result("Leave-one-out", names, (), truth, np.log(p), p, number, spam, new_senders=new_senders)
     estimates = Estimates(left_out, newest, "only 3 messages have dates", np.arange(len(truth)))
     classes = dict(zip(names, np.bincount(truth).tolist()))
-    classes[names[0]] -= doubtful
+    classes[names[0]] -= mislabelled
     some = estimates if len(names) > 1 else None
     read = len(truth) + copies
-    return TrainingReport(Path("m"), Settings(spam=spam), classes, 1234, some, read, doubtful, unreadable)
+    return TrainingReport(Path("m"), Settings(spam=spam), classes, 1234, some, read, mislabelled, unreadable)
 
 
 def values(lines: list[str]) -> dict[str, str]:
@@ -66,7 +66,7 @@ def test_every_figure_is_that_of_a_count() -> None:
     assert (figures["hm%"], figures["sm%"], figures["accuracy %"]) == ("0.250", "20.00", "98.65")
     assert cells[-2:] == [["ham", "1,200", "1,195", "3", "2"], ["spam", "60", "9", "48", "3"]]
     assert said[-3:] == [
-        "  12 messages look mislabelled. To see which and why: spamnb evaluate --doubtful 12 SOURCE...",
+        "  12 messages look mislabelled. To see which and why: spamnb evaluate --mislabelled 12 SOURCE...",
         "Future mail will have more errors. They are not estimated, because only 3 messages have dates.",
         "  To estimate them all the same: spamnb evaluate --split 0.8 --by-date SOURCE...",
     ]
@@ -103,7 +103,7 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
     few = "  few messages of class 'spam' (49): these figures and all probabilities are rough"
     assert lines({**GOOD, ("spam", "spam"): 49})[-3] == few
     assert lines({("ham", "unsure"): 9})[1:] == ["The only class is 'ham'. Learn messages of another class, too."]
-    said = lines(GOOD, spam="junk", doubtful=1)
+    said = lines(GOOD, spam="junk", mislabelled=1)
     assert "  no class is 'junk', so all errors cost the same; 'spamnb set spam=spam' says which class is spam" in said
     assert "  1 message was not learned, because the other messages contradict the label." in said
     assert not any("hm%" in line or "copies" in line for line in said)

@@ -56,7 +56,7 @@ def test_type_checkers_know_all_settings() -> None:
         ({"split": 0.25}, ["--split", 0.25]),
         ({"split": 0.25, "by_date": True}, ["--split", 0.25, "--by-date"]),
         ({"online": True, "by_date": True}, ["--online", "--by-date"]),
-        ({"leave_one_out": True, "doubtful": 2}, ["--leave-one-out", "--doubtful", 2]),
+        ({"leave_one_out": True, "mislabelled": 2}, ["--leave-one-out", "--mislabelled", 2]),
         ({"online": True, "spam": "ham"}, "--online --set spam=ham".split()),
     ],
     ids=lambda value: next(iter(value), "") if isinstance(value, dict) else "",
@@ -213,7 +213,7 @@ def test_a_notebook_shows_tables_without_script_or_frame(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")  # as the kernel of a notebook sets it
     report = spamnb.train(folder, tmp_path / "m")
-    found, words = spamnb.evaluate(folder, online=True, doubtful=1), spamnb.words(tmp_path / "m", 3)
+    found, words = spamnb.evaluate(folder, online=True, mislabelled=1), spamnb.words(tmp_path / "m", 3)
     for each in (report, found, words):
         assert "\x1b" not in each._repr_html_() + str(each)
     tree = LexborHTMLParser(found._repr_html_())

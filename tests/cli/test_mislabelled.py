@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_messages_in_the_wrong_folder_are_named_with_sender_subject_and_reason(
     folder: Path, command: tuple[object, ...]
 ) -> None:
-    ran = run("evaluate", *command, "--doubtful", 3, folder)
+    ran = run("evaluate", *command, "--mislabelled", 3, folder)
     assert ran.exit_code == 0, ran.output
     lines = ran.output[ran.output.index("messages may be in the wrong folder") :].splitlines()
     for name, true in WRONG.items():
@@ -75,7 +75,8 @@ def test_train_says_how_many_look_mislabelled(folder: Path, tmp_path: Path) -> N
     (words,) = re.findall(r"messages? looks? mislabelled. To see which and why: spamnb (evaluate .*)\n", said)
     told = run(*shlex.split(words)).output
     assert all(f"{folder / name}: labelled" in told for name in WRONG), "it works as it stands"
-    found = json.loads(run("evaluate", "--folds", 3, "--doubtful", 3, "--format", "json", folder).output)["mislabelled"]
+    printed = run("evaluate", "--folds", 3, "--mislabelled", 3, "--format", "json", folder).output
+    found = json.loads(printed)["mislabelled"]
     found = [each for each in found if each["name"] in {str(folder / name) for name in WRONG}]
     assert len(found) == len(WRONG)
     assert all(each["probabilities"][each["verdict"]] > 0.9 and each["evidence"] for each in found)

@@ -119,7 +119,7 @@ def test_parts_in_any_order_make_the_model_and_the_estimate_of_one_machine(
 def test_evaluations_are_those_of_one_machine(folder: Path, scheduler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     in_parts_of(monkeypatch, 40)
     address = scheduler.cluster.scheduler_address
-    ways: list[dict[str, Any]] = [{"folds": 3, "model_type": "boolean"}, {"leave_one_out": True, "doubtful": 2}]
+    ways: list[dict[str, Any]] = [{"folds": 3, "model_type": "boolean"}, {"leave_one_out": True, "mislabelled": 2}]
     for way in ways:
         alone, shared = evaluate(folder, workers=1, **way), evaluate(folder, dask=address, tell=quiet, **way)
         assert shared.to_dict() == alone.to_dict()

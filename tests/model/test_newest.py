@@ -93,7 +93,7 @@ def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(model_t
     fitted = fit(training_set, settings)
     estimates, scored = estimate(fitted, settings), fitted.newest
     left_out = estimates.left_out
-    assert not len(fitted.untrusted)
+    assert not len(fitted.mislabelled)
     rows = np.searchsorted(estimates.positions, training_set.rows.positions[scored.rows])
     is_new = np.isin(np.arange(len(left_out.truth)), rows)
     expected = calibration.histogram(left_out.scores[~is_new], left_out.truth[~is_new])

@@ -10,7 +10,7 @@ import pytest
 from mail import count_messages, make_variations, train_file
 
 from spamnb.evaluation.estimates import estimate
-from spamnb.evaluation.metrics import doubtful_rows, expected_calibration_error, log_loss, reliability_table
+from spamnb.evaluation.metrics import expected_calibration_error, log_loss, mislabelled_rows, reliability_table
 from spamnb.filter import Classifier
 from spamnb.model.corrected import Corrected
 from spamnb.model.trust import looks_swapped
@@ -39,11 +39,11 @@ def wrongly_filed(right: Labelled, share: float) -> tuple[Labelled, set[int]]:
 def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders: dict[str, str], share: float) -> None:
     mail, wrong = wrongly_filed(make_variations(folders, EACH), share)
     found = Corrected(Settings()).fit(prepare(count_messages(mail)))
-    doubtful = set(found.untrusted.positions.tolist())
-    assert len(doubtful & wrong) >= 0.7 * len(wrong) and len(doubtful - wrong) <= 0.02 * len(mail)
+    mislabelled = set(found.mislabelled.positions.tolist())
+    assert len(mislabelled & wrong) >= 0.7 * len(wrong) and len(mislabelled - wrong) <= 0.02 * len(mail)
     assert found.correction.noise == pytest.approx(share, abs=0.06)
-    assert not doubtful & set(found.training_set.rows.positions.tolist())
-    clean = prepare(count_messages([each for i, each in enumerate(mail) if i not in doubtful]))
+    assert not mislabelled & set(found.training_set.rows.positions.tolist())
+    clean = prepare(count_messages([each for i, each in enumerate(mail) if i not in mislabelled]))
     learned = found.training_set.select_columns(found.training_set.columns_by_hash())
     assert list(learned.tokens) == list(clean.select_columns(clean.columns_by_hash()).tokens)
     assert np.array_equal(found.training_set.documents, clean.documents)
@@ -52,7 +52,7 @@ def test_messages_in_the_wrong_folder_are_found_counted_and_not_learned(folders:
 @pytest.mark.parametrize("folders", [MAIL, NEWS])
 def test_of_right_labels_every_message_is_learned(folders: dict[str, str]) -> None:
     found = Corrected(Settings()).fit(prepare(count_messages(make_variations(folders, EACH, most=CLEAR))))
-    assert not len(found.untrusted) and found.correction.noise < 0.002
+    assert not len(found.mislabelled) and found.correction.noise < 0.002
 
 
 def test_where_too_few_of_a_class_are_trusted_all_are_learned() -> None:
@@ -60,7 +60,7 @@ def test_where_too_few_of_a_class_are_trusted_all_are_learned() -> None:
     variations = make_variations({"ham": "mail/ham"}, EACH)
     mail = [("spam" if n < 360 else label, raw) for n, (label, raw) in enumerate(variations)]
     found = Corrected(Settings()).fit(prepare(count_messages(mail)))
-    assert not len(found.untrusted) and len(found.left_out.scores) == EACH
+    assert not len(found.mislabelled) and len(found.left_out.scores) == EACH
 
 
 def test_a_model_of_wrong_labels_classifies_as_one_of_right_labels() -> None:
@@ -77,14 +77,14 @@ def test_a_model_of_wrong_labels_classifies_as_one_of_right_labels() -> None:
 def test_what_is_not_learned_is_classified_by_the_rest_and_told(tmp_path: Path) -> None:
     mail, wrong = wrongly_filed(make_variations(MAIL, EACH), 0.05)
     fitted = train_file(tmp_path / "m", count_messages(mail), Settings())
-    told, positions, doubtful = *estimate(fitted, Settings())[::3], fitted.untrusted.positions
+    told, positions, mislabelled = *estimate(fitted, Settings())[::3], fitted.mislabelled.positions
     rows = np.flatnonzero(np.isin(positions, list(wrong)))
-    assert len(doubtful) >= 0.75 * len(wrong) and len(positions) == len(told) == len(mail)
+    assert len(mislabelled) >= 0.75 * len(wrong) and len(positions) == len(told) == len(mail)
     assert (~told.is_right[rows]).mean() >= 0.75, "a wrong label is classified as what the message is"
-    named = set(positions[doubtful_rows(told.scores, told.truth)].tolist())
+    named = set(positions[mislabelled_rows(told.scores, told.truth)].tolist())
     assert len(named & wrong) >= 0.75 * len(wrong) and len(named - wrong) <= 0.01 * len(mail)
     with Classifier.open(tmp_path / "m") as classifier:
-        label, raw = mail[int(doubtful[-1])]
+        label, raw = mail[int(mislabelled[-1])]
         assert classifier.learned(raw) is None and classifier.trust(label, classifier.classify(raw)) < 0.5
 
 
@@ -114,8 +114,8 @@ def test_of_many_classes_wrong_labels_are_found_too() -> None:
     settings = Settings()
     found = fit(prepare(count_messages(mail)), settings)
     assert found.correction.noise == pytest.approx(0.05, abs=0.02)
-    doubtful = set(found.untrusted.positions.tolist())
-    assert len(doubtful & wrong) >= 0.9 * len(wrong) and len(doubtful - wrong) <= 0.01 * len(mail)
+    mislabelled = set(found.mislabelled.positions.tolist())
+    assert len(mislabelled & wrong) >= 0.9 * len(wrong) and len(mislabelled - wrong) <= 0.01 * len(mail)
     told, positions = estimate(found, settings)[::3]
     truth = np.array([n % 12 for n in range(1200)])[positions]
     assert log_loss(truth, told.probabilities) < 0.2

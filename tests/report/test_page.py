@@ -83,7 +83,7 @@ def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
     ]
 
 
-def test_a_doubtful_label_and_its_sender_and_date_stand_before_the_errors():
+def test_a_label_that_looks_wrong_and_its_sender_and_date_stand_before_the_errors():
     classes, rows = ("ham", "spam"), []
     for n, margin in enumerate(np.linspace(-20, 20, 100).tolist()):
         verdict = classes[n // 50]
