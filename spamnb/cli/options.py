@@ -309,14 +309,14 @@ def find_messages(
     With ``label``, each source is read as the source ``label=PATH`` of 'train'.
     """
     from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mbox, message_from_file, too_long_error
-    from spamnb.sources.folders import note_skipped, note_unseen
+    from spamnb.sources.folders import note_unread, read_folders
     from spamnb.sources.formats import MAX_MESSAGE
     from spamnb.sources.mbox import split_mbox
     from spamnb.sources.spec import find_entries
 
     if sources not in ((), ("-",)):
         for source in sources:
-            for note in (*note_skipped(label, source, False), *note_unseen(label, source)):
+            for note in note_unread(read_folders(label, source, recursive=False), with_skipped=True):
                 tell(f"{escape(source)}: {note}")
         return find_entries(sources, unreadable, ReadOptions(text_column=text_column), label)
     raw = read_standard_input(MAX_MESSAGE + 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ _TABLE_SUFFIXES = (*TABLES, *(name + ".gz" for name in TABLES))
 class Listing(NamedTuple):
     """The names of a folder's files and folders, in order."""
 
-    files: list[str]  # files that may contain messages
+    files: list[str]  # files that may contain messages; some may be empty or no regular files
     folders: list[str]
     hidden: list[str]  # names in a Maildir that begin with a dot, as its subfolders do; empty for other folders
     is_maildir: bool
@@ -44,9 +44,7 @@ def list_folder(folder: str, on_unreadable: OnError) -> Listing:
                 elif item.is_dir():
                     folders.append(item.name)
                 elif item.name != "cmds":
-                    status = item.stat()  # raises OSError for a broken symbolic link
-                    if status.st_size and stat.S_ISREG(status.st_mode):
-                        files.append(item.name)
+                    files.append(item.name)
             except OSError as error:
                 on_unreadable(escape(item.path), error)
     if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir, in which other files are indexes of a mail server
@@ -65,12 +63,23 @@ def folder_entries(label: str | None, root: str, on_unreadable: OnError, recursi
     junk, trash, drafts and templates are left out, unless they have the role of this class, and so is mail that no mail
     reader has shown (`count_unseen`).
     """
-    for folder, listing in _walk(label, root, on_unreadable, recursive):
-        yield from _messages(label, os.path.join(folder, ""), listing.files, on_unreadable)
+    for folder in _walk(label, root, on_unreadable, recursive):
+        yield from _messages(label, os.path.join(folder.path, ""), folder.listing.files, on_unreadable)
 
 
-def _walk(label: str | None, root: str, on_unreadable: OnError, recursive: bool) -> Iterator[tuple[str, Listing]]:
-    """Yield ``root`` and the folders below it that `folder_entries` reads, each with its listing."""
+class Folder(NamedTuple):
+    """A folder that `folder_entries` reads."""
+
+    path: str
+    listing: Listing
+    skipped: list[str]  # the Maildirs in it that are not read
+    n_unseen: int  # the result of `_count_unseen`
+
+
+def _walk(
+    label: str | None, root: str, on_unreadable: OnError, recursive: bool, with_parts: bool = True
+) -> Iterator[Folder]:
+    """Yield ``root`` and the folders below it that `folder_entries` reads; ``cur`` and ``new`` only ``with_parts``."""
     pending, seen = [root], set()
     while pending:
         folder = pending.pop()
@@ -83,8 +92,10 @@ def _walk(label: str | None, root: str, on_unreadable: OnError, recursive: bool)
         except OSError as error:
             on_unreadable(escape(folder), error)
             continue
-        yield folder, listing
-        subfolders, _ = _select_subfolders(label, folder, listing, recursive)
+        n_unseen = _count_unseen(label, folder) if listing.is_maildir else 0
+        parts = _MAILDIR - {"new"} if n_unseen else _MAILDIR
+        subfolders, skipped = _select_subfolders(label, folder, listing, recursive, parts if with_parts else ())
+        yield Folder(folder, listing, skipped, n_unseen)
         pending.extend(os.path.join(folder, name) for name in reversed(subfolders))
 
 
@@ -97,6 +108,8 @@ def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: O
     indexes = {name for name in files if name.endswith(INDEX_SUFFIX)}
     for name in files:
         path = prefix + name
+        if not has_content(path, on_unreadable):
+            continue
         if name.endswith(MBOXES) or (name + INDEX_SUFFIX in indexes and starts_as_mbox(path)):
             yield from file_entries(label, path, on_unreadable)
         elif name.endswith(_TABLE_SUFFIXES):
@@ -106,13 +119,22 @@ def _messages(label: str | None, prefix: str, files: list[str], on_unreadable: O
             yield Entry(label, escape(path), path)
 
 
+def has_content(path: str, on_unreadable: OnError) -> bool:
+    """Return whether a path is a regular file that is not empty. Report a broken symbolic link."""
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        on_unreadable(escape(path), error)
+        return False
+    return bool(status.st_size) and stat.S_ISREG(status.st_mode)
+
+
 def _select_subfolders(
-    label: str | None, folder: str, listing: Listing, recursive: bool
+    label: str | None, folder: str, listing: Listing, recursive: bool, parts: Collection[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the subfolders that are read, and the Maildirs among the subfolders that are not read."""
+    """Return the subfolders that are read, in a Maildir with ``parts``, and the Maildirs in it that are not read."""
     maildirs = [name for name in (*listing.hidden, *listing.folders) if is_maildir(os.path.join(folder, name))]
     if listing.is_maildir:
-        parts = _MAILDIR - {"new"} if count_unseen(label, folder) else _MAILDIR
         subfolders = [name for name in listing.folders if name in parts]
         if not recursive:
             return subfolders, maildirs
@@ -135,19 +157,29 @@ def is_maildir(path: str | Path) -> bool:
     return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))
 
 
-def note_skipped(label: str | None, folder: str, recursive: bool, read: Collection[str] = ()) -> Iterator[str]:
-    """Yield a line that names the Maildirs in a folder that are not read, except those that another source reads."""
+def read_folders(label: str | None, root: str, recursive: bool) -> list[Folder]:
+    """Return the folders that `folder_entries` reads, without ``cur`` and ``new``; none of a file or an account."""
+    return list(_walk(label, root, _ignore, recursive, with_parts=False))
+
+
+def note_unread(folders: Sequence[Folder], with_skipped: bool, read: Collection[str] = ()) -> Iterator[str]:
+    """Yield lines about what is not read of ``folders``, as `read_folders` returns them.
+
+    These are messages that no mail reader has shown, and ``with_skipped`` the Maildirs in the first folder that are not
+    read, except those that another source reads, whose real paths are ``read``.
+    """
     from spamnb.sources.mailbox import decode_name
 
-    try:
-        names = _select_subfolders(label, folder, list_folder(folder, _ignore), recursive)[1]
-    except OSError:  # reported when the folder is read
-        return
-    if names := [decode_name(name) for name in names if os.path.realpath(os.path.join(folder, name)) not in read]:
-        yield f"{pluralize(len(names), 'folder')} not read: {list_names(names)}"
+    if number := sum(folder.n_unseen for folder in folders):
+        shown = "it" if number == 1 else "them"
+        yield f"{pluralize(number, 'message')} in new not read, because no mail reader has shown {shown}"
+    for root in folders[:1] if with_skipped else ():
+        names = [name for name in root.skipped if os.path.realpath(os.path.join(root.path, name)) not in read]
+        if names:
+            yield f"{pluralize(len(names), 'folder')} not read: {list_names(list(map(decode_name, names)))}"
 
 
-def count_unseen(label: str | None, folder: str) -> int:
+def _count_unseen(label: str | None, maildir: str) -> int:
     """Return the number of files in a Maildir that have no class yet, because no mail reader has shown them.
 
     These are the files in ``new``: mail readers move them to ``cur`` when they list the folder. There are none if
@@ -155,39 +187,28 @@ def count_unseen(label: str | None, folder: str) -> int:
     """
     from spamnb.sources.mailbox import folder_role  # takes 1 ms, and few calls get here
 
-    if label is None or folder_role(label) == "junk" or not is_maildir(folder):
+    if label is None or folder_role(label) == "junk":
         return 0
     try:
-        new, seen = (os.listdir(os.path.join(folder, part)) for part in ("new", "cur"))
+        with os.scandir(os.path.join(maildir, "cur")) as seen:
+            return len(os.listdir(os.path.join(maildir, "new"))) if any(True for _ in seen) else 0
     except OSError:  # reported when the folder is read
         return 0
-    return len(new) if seen else 0
 
 
-def note_unseen(label: str | None, folder: str, recursive: bool = False) -> Iterator[str]:
-    """Yield a line that counts the messages that are not read because no mail reader has shown them."""
-    if number := sum(count_unseen(label, path) for path, _ in _walk(label, folder, _ignore, recursive)):
-        shown = "it" if number == 1 else "them"
-        yield f"{pluralize(number, 'message')} in new not read, because no mail reader has shown {shown}"
+def find_unread_folders(label: str, folders: Sequence[Folder], read: Collection[str]) -> tuple[str, dict[str, int]]:
+    """Return the mailbox to which folders belong, and the number of messages in each folder that is not in ``read``.
 
-
-def find_read_folders(sources: Iterable[tuple[str | None, str]]) -> set[str]:
-    """Return the folders that `folder_entries` reads of ``sources``, which are classes with their folders."""
-    return {
-        _maildir_of(os.path.realpath(path))
-        for label, folder in sources
-        for path, _ in _walk(label, folder, _ignore, False)
-    }
-
-
-def find_unread_folders(label: str, folder: str, read: Collection[str]) -> tuple[str, dict[str, int]]:
-    """Return the mailbox to which a folder belongs, and the number of messages in each folder that is not in ``read``.
-
-    Folders without messages are left out, and so are those that `folder_entries` does not read for this class.
+    ``read`` are real paths, of folders or of their ``cur`` and ``new``. Folders without messages are left out, and so
+    are those that `folder_entries` does not read for this class.
     """
-    mailbox, numbers = _find_mailbox(folder), {}
-    for path, listing in _walk(label, mailbox, _ignore, True):
-        if listing.is_maildir and os.path.realpath(path) not in read:
+    root, numbers = os.path.abspath(folders[0].path), dict[str, int]()
+    mailbox = _find_mailbox(root)
+    if mailbox == root and not any(folder.listing.is_maildir for folder in folders):  # folders of files
+        return mailbox, numbers
+    maildirs = {_maildir_of(path) for path in read}
+    for path, listing, *_ in read_folders(label, mailbox, recursive=True):
+        if listing.is_maildir and os.path.realpath(path) not in maildirs:
             parts = [os.path.join(path, part) for part in ("cur", "new")]
             if number := sum(len(os.listdir(part)) for part in parts if os.access(part, os.R_OK)):
                 numbers["INBOX" if path == mailbox else os.path.relpath(path, mailbox)] = number
@@ -198,7 +219,7 @@ def _find_mailbox(folder: str) -> str:
     """Return the outermost Maildir around a folder, or the folder of Maildirs in which one has a name such as Sent."""
     from spamnb.sources.mailbox import folder_role
 
-    mailbox = _maildir_of(os.path.abspath(folder))
+    mailbox = _maildir_of(folder)
     while is_maildir(parent := os.path.dirname(mailbox)):
         mailbox = parent
     try:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -27,7 +27,17 @@ from spamnb.class_names import check_class_name
 from spamnb.errors import SpamnbError, Wording, reason
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, OnError, ReadOptions, one_message
-from spamnb.sources.folders import folder_entries, is_maildir, list_folder, note_skipped, note_unseen
+from spamnb.sources.folders import (
+    Folder,
+    find_unread_folders,
+    folder_entries,
+    has_content,
+    is_maildir,
+    list_folder,
+    list_names,
+    note_unread,
+    read_folders,
+)
 from spamnb.sources.formats import is_table
 from spamnb.sources.mbox import file_entries, note_separators
 
@@ -109,32 +119,34 @@ def find_entries(
 def source_notes(specs: Iterable[str], recursive: bool = False) -> Iterator[str]:
     """Yield lines about folders of mailboxes that no SOURCE reads, and about unseen messages."""
     sources = [source for source in map(parse_source, specs) if source.label is not None]
-    read = {os.path.realpath(source.path) for source in sources}
-    for source in sources:
+    folders_of_each = [read_folders(source.label, source.path, recursive) for source in sources]
+    read = {os.path.realpath(folder.path) for folders in folders_of_each for folder in folders}
+    for source, folders in zip(sources, folders_of_each):
         if is_account(source.path):
             from spamnb.sources.accounts import parse_url
             from spamnb.sources.imap_reading import unseen_note
 
             yield from unseen_note(str(source.label), parse_url(source.path), recursive)
         else:
-            notes = [*note_unseen(source.label, source.path, recursive)]
+            notes = [*note_unread(folders, recursive or not is_maildir(source.path), read)]
             if os.path.isfile(source.path) and not is_table(source.path):
                 notes += note_separators(source.path)
-            if recursive or not is_maildir(source.path):
-                notes += note_skipped(source.label, source.path, recursive, read)
             yield from (f"{escape(source.spec)}: {note}" for note in notes)
     if not recursive:
-        yield from _unread_notes(sources)
+        yield from _unread_notes(sources, folders_of_each, read)
 
 
-def _unread_notes(sources: Sequence[Source]) -> Iterator[str]:
-    """Yield a line for each mailbox of good mail that has folders with mail which no SOURCE reads."""
-    from spamnb.sources.folders import find_read_folders, find_unread_folders, list_names
+def _unread_notes(
+    sources: Sequence[Source], folders_of_each: Sequence[Sequence[Folder]], read: Collection[str]
+) -> Iterator[str]:
+    """Yield a line for each mailbox of good mail that has folders with mail which no SOURCE reads.
+
+    ``read`` are the real paths of the folders that are read.
+    """
     from spamnb.sources.mailbox import decode_name, folder_role
 
-    read = find_read_folders((each.label, each.path) for each in sources if os.path.isdir(each.path))
     classes_by_mailbox: dict[str, tuple[Source, set[str], dict[str, int]]] = {}
-    for source in sources:
+    for source, folders in zip(sources, folders_of_each):
         if source.is_junk() or folder_role(source.label or "") == "junk":
             continue
         if is_account(source.path):
@@ -143,8 +155,8 @@ def _unread_notes(sources: Sequence[Source]) -> Iterator[str]:
 
             urls = [parse_url(other.path) for other in sources if is_account(other.path)]
             mailbox, numbers = count_unread_folders(str(source.label), parse_url(source.path), urls)
-        elif os.path.isdir(source.path):
-            mailbox, numbers = find_unread_folders(str(source.label), source.path, read)
+        elif folders:
+            mailbox, numbers = find_unread_folders(str(source.label), folders, read)
         else:
             continue
         classes_by_mailbox.setdefault(mailbox, (source, set(), numbers))[1].add(str(source.label))
@@ -230,11 +242,11 @@ def _class_entries(
 
 def _folder_per_class(folder: str, on_unreadable: OnError, options: ReadOptions) -> Iterator[Entry]:
     try:
-        listing = list_folder(folder, on_unreadable)
-        files, folders = listing.files, listing.folders
+        listed, folders, *_ = list_folder(folder, on_unreadable)
     except OSError as error:
         raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
-    if "ImapMail" in folders or "prefs.js" in files:
+    files = [name for name in listed if has_content(os.path.join(folder, name), on_unreadable)]
+    if "ImapMail" in folders or "prefs.js" in listed:
         raise SpamnbError(f"{escape(folder)}: a profile of Thunderbird; write thunderbird:{escape(folder)}")
     if is_maildir(folder):
         raise SpamnbError(f"{escape(folder)}: a Maildir without a class; write CLASS={escape(folder)}")
