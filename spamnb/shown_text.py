@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 MAX_SHOWN = 1_000  # characters; terminals have fewer columns
@@ -70,6 +71,24 @@ def format_share(share: float) -> str:
     if 0 < percent < 0.01:
         return "<0.01 %"
     return f"{percent:.2f} %" if 0 < percent < 0.1 else f"{percent:.3g} %"
+
+
+def format_share_heads(classes: Iterable[str]) -> list[str]:
+    """Return the heads of columns of `format_share`, so wide that the columns of most tables have one width."""
+    return [f"{name:>{len('0.123 %')}}" for name in classes]
+
+
+def align_columns(rows: Sequence[Sequence[str]], numbers: Collection[int]) -> list[str]:
+    """Return the rows of a table as lines. The columns at the positions ``numbers`` are aligned to the right.
+
+    >>> align_columns([("for", "newsletters", ""), ("ham", "0 %", "free"), ("spam", "14.5 %", "pills")], [1])
+    ['for   newsletters', 'ham           0 %  free', 'spam       14.5 %  pills']
+    """
+    columns = []
+    for position, cells in enumerate(zip(*rows)):
+        width = max(map(len, cells))
+        columns.append([cell.rjust(width) if position in numbers else cell.ljust(width) for cell in cells])
+    return ["  ".join(row).rstrip() for row in zip(*columns)]
 
 
 def escape_json(value: Any) -> str:

@@ -16,9 +16,16 @@ from spamnb.model.classification import Classification
 from spamnb.model.decision import Loss
 from spamnb.model.mutual_information import strongest_class
 from spamnb.people import People
-from spamnb.reader.meaning import is_narrower, meaning
+from spamnb.reader.meaning import describe, is_narrower, meaning
 from spamnb.settings import BAYES_MODELS, Settings
-from spamnb.shown_text import escape, format_probability, format_share, pluralize
+from spamnb.shown_text import (
+    align_columns,
+    escape,
+    format_probability,
+    format_share,
+    format_share_heads,
+    pluralize,
+)
 from spamnb.sources.entries import SkippedMessages, attempt
 
 if TYPE_CHECKING:
@@ -168,49 +175,38 @@ class Explanation(Report):
         result, totals = self.classification, self.totals
         best, second = self.ranked_classes[:2]
         names = totals.classes if len(totals.classes) <= MAX_CLASS_COLUMNS else (best, second)
-        rows = [totals.classes.index(name) for name in names]
+        numbers = [totals.classes.index(name) for name in names]
         counts, is_common = self.counts.document_counts, self.is_common
-        shares = counts[rows] / totals.documents[rows, None]
+        shares = counts[numbers] / totals.documents[numbers, None]
         evidence, corrections = result.evidence[: self.top], result.corrections
-        share_widths = [max(len("0.123 %"), len(name)) for name in names]
         if len(totals.classes) > 2:  # a weight compares two classes only; in both of them the token may be rare
             theta = (counts + 0.5) / (totals.documents[:, None] + 1)
             strongest, is_for = strongest_class(theta, totals.documents / totals.documents.sum())
             named = [f"{'' if sign else 'not '}{totals.classes[k]}" for k, sign in zip(strongest, is_for)]
         else:
             named = [best if weight > 0 else second for _, weight in evidence]
-        class_width = max(map(len, [*named, "for"]))
+        # In nats, and shown if ``verbose``: the weight of each token, and the part of it that is the correction.
+        weights = {"      nats": [weight for _, weight in evidence], "correction": corrections} if verbose else {}
+        weights = {head: values for head, values in weights.items() if values}
 
-        def format_line(class_name: str, weights: Sequence[str], shares: Sequence[str], token: str) -> str:
-            columns = [f"{class_name:<{class_width}}", *(f"{weight:>10}" for weight in weights if verbose)]
-            return "  ".join([*columns, *(f"{share:>{width}}" for share, width in zip(shares, share_widths)), token])
+        def make_row(positions: Sequence[int], description: str) -> list[str]:
+            sums = [f"{sum(values[k] for k in positions):+.3f}" for values in weights.values()]
+            return [named[positions[0]], *sums, *map(format_share, shares[:, positions[0]].tolist()), description]
 
-        def format_group(positions: Sequence[int], description: str) -> str:
-            weight = sum(evidence[k].weight for k in positions)
-            weights = [f"{weight:+.3f}"]
-            if corrections:
-                weights.append(f"{sum(corrections[k] for k in positions):+.3f}")
-            cells = list(map(format_share, shares[:, positions[0]].tolist()))
-            return format_line(named[positions[0]], weights, cells, description)
-
-        heads = ["nats", *(["correction"] if corrections else [])]
-        lines = [
-            "evidence for each class, and the share of each class's messages that have it:",
-            format_line("for", heads, names, "token" if verbose else ""),
-        ]
+        rows = [["for", *weights, *format_share_heads(names), "token" if verbose else ""]]
+        for group in self._group_tokens(np.flatnonzero(~is_common).tolist(), verbose):
+            token = evidence[group[0]].token
+            rows.append(make_row(group, describe(token) if verbose else escape(meaning(token) or token)))
+        if is_common.any():
+            rows.append(make_row(np.flatnonzero(is_common).tolist(), "base rate: evidence in every message"))
+        lines = ["evidence for each class, and the share of each class's messages that have it:"]
         if verbose and corrections:
             total, correction = sum(weight for _, weight in result.evidence), sum(corrections)
             lines.insert(0, f"naive Bayes gives {total - correction:+.3f} nats, its correction {correction:+.3f}")
-        for group in self._group_tokens(np.flatnonzero(~is_common).tolist(), verbose):
-            token = evidence[group[0]].token
-            description = escape(meaning(token))
-            stored_token = f"{escape(token)}{description and f'  ({description})'}"
-            lines.append(format_group(group, stored_token if verbose else description or escape(token)))
-        if is_common.any():
-            lines.append(format_group(np.flatnonzero(is_common).tolist(), "base rate: evidence in every message"))
+        lines += align_columns(rows, range(1, len(rows[0]) - 1))
         if len(result.evidence) > self.top:
             lines.append(f"… and {pluralize(len(result.evidence) - self.top, 'lighter token')}")
-        return [line.rstrip() for line in lines]
+        return lines
 
     def _group_tokens(self, positions: Sequence[int], verbose: bool) -> list[list[int]]:
         """Group the positions of tokens: an address and the networks or domains that contain it, the narrowest first.

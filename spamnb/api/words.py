@@ -10,9 +10,9 @@ from spamnb.api.arguments import FilePath, Tell, check_least, file_path, warn
 from spamnb.api.report import Report
 from spamnb.errors import SpamnbError, Wording
 from spamnb.model.top_words import InformativeWord, Word
-from spamnb.reader.meaning import meaning
+from spamnb.reader.meaning import describe
 from spamnb.report.table import Table, render_text
-from spamnb.shown_text import escape, format_share
+from spamnb.shown_text import align_columns, escape, format_share, format_share_heads
 
 if TYPE_CHECKING:
     from spamnb.store.store import Store
@@ -233,12 +233,9 @@ class WordReport(Report):
     def __str__(self) -> str:
         if not self.shares:
             return f"no message that the model learned has {escape(self.word)!r}\n"
-        lines = ["  ".join(f"{name:>7}" for name in self.messages)]
-        for token, shares in self.shares.items():
-            explanation = meaning(token)
-            description = f"{escape(token)}{explanation and f'  ({escape(explanation)})'}"
-            lines.append("  ".join([*(f"{format_share(share):>7}" for share in shares.values()), description]))
-        return "\n".join(lines) + "\n"
+        rows = [[*format_share_heads(self.messages), ""]]
+        rows += [[*map(format_share, shares.values()), describe(token)] for token, shares in self.shares.items()]
+        return "\n".join(align_columns(rows, range(len(self.messages)))) + "\n"
 
 
 def word(model: FilePath, word: str) -> WordReport:

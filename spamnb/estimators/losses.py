@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.model.decision import UNSURE
+from spamnb.shown_text import align_columns
 
 
 def read_loss(
@@ -80,6 +81,4 @@ def format_loss(actions: Sequence[Any], classes: Sequence[Any], table: np.ndarra
     """
     head = ["action", *(f"if it is {name}" for name in classes)]
     rows = [[str(action), *(f"{cost:.4g}" for cost in row)] for action, row in zip(actions, table)]
-    widths = [max(map(len, column)) for column in zip(head, *rows)]
-    lines = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in [head, *rows])
-    return "\n".join("  ".join(cells) for cells in lines)
+    return "\n".join(align_columns([head, *rows], range(1, len(head))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from spamnb.reader.evidence import TRUNCATIONS
+from spamnb.shown_text import escape
 
 # The meaning of a token by its prefix; {} is the text after the prefix. Other prefixes are names of header fields.
 _PHRASES = {
@@ -58,6 +59,16 @@ def meaning(token: str) -> str:
         return _PHRASES[prefix].format(rest)
     phrase = _PHRASES.get(prefix, f"{prefix.title()}: {{}}".replace("Id:", "ID:"))
     return phrase.format(meaning(rest) or rest)
+
+
+def describe(token: str) -> str:
+    """Return a token, and its meaning in brackets if it has one, in printable characters.
+
+    >>> describe("url:example.org"), describe("free")
+    ('url:example.org  (a link to example.org)', 'free')
+    """
+    explanation = meaning(token)
+    return escape(f"{token}  ({explanation})" if explanation else token)
 
 
 def _describe_amounts(kind: str, n_bits: int) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spamnb.api.words import WordsReport
+from spamnb.api.words import WordReport, WordsReport
 from spamnb.model.top_words import InformativeWord, Word
 
 
@@ -46,3 +46,8 @@ def test_a_notebook_shows_the_words_of_many_classes_below_one_another() -> None:
     parts = report._repr_html_().split("<table>")[1:]
     assert [part.count("<th>") for part in parts] == [8, 7]
     assert all(f"word{c}" in parts[c // 4] for c in range(6))
+
+
+def test_the_heads_of_shares_are_above_them_also_for_long_names() -> None:
+    report = WordReport("free", {"comp.graphics": 9, "ham": 2}, {"free": {"comp.graphics": 0.5, "ham": 0.25}})
+    assert str(report).splitlines() == ["comp.graphics      ham", "         50 %     25 %  free"]
