@@ -35,7 +35,7 @@ def import_command(file: str, model: Path, force: bool) -> None:
         with click.open_file(file, encoding="utf-8") as lines:
             snapshot = parse_export(lines, name)
     except UnicodeDecodeError:
-        raise SpamnbError(f"{name}: not a text file; name a file that 'spamnb export' wrote") from None
+        raise SpamnbError(f"{name}: not an exported model; name a file that 'spamnb export' wrote") from None
     version = snapshot.model.meta.get("tokens_version")
     if version != TOKENS_VERSION:
         raise SpamnbError(

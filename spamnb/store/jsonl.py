@@ -215,6 +215,8 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
             if "\\u" in line:  # half a surrogate pair raises UnicodeEncodeError, which is a ValueError
                 json.dumps(fields, ensure_ascii=False).encode()
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, Damaged) as error:
+            if meta is None:
+                raise SpamnbError(f"{name}: not an exported model; name a file that 'spamnb export' wrote") from None
             raise SpamnbError(f"{name}: line {number} is not of an exported model ({escape(str(error))})") from None
     if meta is None:
         raise SpamnbError(f"{name}: empty; export a model with 'spamnb export'")

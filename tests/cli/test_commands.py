@@ -300,7 +300,10 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
         (["import", "/dev/null"], "/dev/null: empty"),
         (["import"], "standard input: empty; export a model with 'spamnb export'"),
         (["import", "/no/such/export"], "/no/such/export: No such file or directory"),
-        (["import", sys.executable], "not a text file; name a file that 'spamnb export' wrote"),
+        *(
+            (["import", file], "not an exported model; name a file that 'spamnb export' wrote")
+            for file in (sys.executable, __file__)  # bytes that are no text, and text that is no JSON
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], says: str) -> None:
