@@ -46,26 +46,27 @@ def binomial_interval(events: int, trials: int) -> Estimate:
     """
     if not trials:
         return Estimate(math.nan)
-    if 2 * events > trials:
-        _, low, high = binomial_interval(trials - events, trials)
-        return Estimate(100 * events / trials, 100 - high, 100 - low)
-    low = _rate_of_tail(events - 1, trials, 0.975) if events else 0.0
-    return Estimate(100 * events / trials, 100 * low, 100 * _rate_of_tail(events, trials, 0.025))
+    low, high = 1 - _highest_rate(trials - events, trials), _highest_rate(events, trials)
+    return Estimate(100 * events / trials, 100 * low, 100 * high)
 
 
-def _rate_of_tail(events: int, trials: int, probability: float) -> float:
-    """Return the rate p at which there are at most ``events`` with this probability.
+def _highest_rate(events: int, trials: int) -> float:
+    """Return the rate at which ``events`` or fewer of ``trials`` have the probability 2.5 %.
 
     It is a quantile of a beta distribution. To import scipy.special would take longer than a small training.
     """
-    numbers = np.arange(events + 1)
-    log_ways = np.append(0.0, np.cumsum(np.log((trials - numbers[:-1]) / numbers[1:])))  # to choose the events
-    low, high = 0.0, 1.0
-    for _ in range(64):  # bisection
-        p = (low + high) / 2
-        tail = np.exp(log_ways + numbers * math.log(p) + (trials - numbers) * math.log1p(-p)).sum()
-        low, high = (p, high) if tail > probability else (low, p)
-    return p
+    if events == trials:
+        return 1.0
+    # The probability of fewer events than these, 9 standard deviations below, is nothing beside 2.5 %.
+    numbers = np.arange(max(0, events - 50 - 9 * math.isqrt(events)), events + 1)
+    log_orders = [math.lgamma(number + 1) + math.lgamma(trials - number + 1) for number in numbers.tolist()]
+    log_choices = math.lgamma(trials + 1) - np.array(log_orders)
+    low, high = events / trials, 1.0
+    for _ in range(54):  # bisection to the last bit
+        rate = (low + high) / 2
+        tail = np.exp(log_choices + numbers * math.log(rate) + (trials - numbers) * math.log1p(-rate)).sum()
+        low, high = (rate, high) if tail > 0.025 else (low, rate)
+    return rate
 
 
 class ErrorRates(NamedTuple):
