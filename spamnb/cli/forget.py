@@ -21,8 +21,8 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
     """Subtract messages from the counts of CLASS. Without SOURCE, the message is read from standard input.
 
     SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox. If the model file keeps a message, the
-    message is removed from the file. A message that CLASS has not learned changes nothing. The messages are also
-    deleted from the ledger.
+    message is removed from the file. A message that CLASS has not learned changes nothing. The ledger's
+    verdicts and lessons of the messages are deleted too, except those of other models.
 
     \b
     Example:
@@ -30,6 +30,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
     """
     from spamnb.class_names import check_has_class
     from spamnb.filter import Classifier
+    from spamnb.ledger.ledger import Batch, Ledger
     from spamnb.reader.message import digest
 
     unreadable = ErrorCounter()
@@ -39,8 +40,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
         old_class = classifier.learned(raw) or ""
         is_forgotten = classifier.forget(label, raw)
         if open_ledger is not None:
-            for table in ("verdicts", "corrections"):
-                open_ledger.delete(table, digest=digest(raw))
+            open_ledger.forget(digest(raw), batch)
         return is_forgotten, old_class
 
     def forget_all(raws: list[bytes]) -> list[tuple[bool, str]]:
@@ -48,10 +48,8 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
 
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
-        open_ledger = None
+        batch, open_ledger = Batch.begin("forget", classifier.store), None
         if ledger.exists() or is_on_command_line("ledger"):
-            from spamnb.ledger.ledger import Ledger
-
             open_ledger = stack.enter_context(Ledger.open(ledger, make=False))
         check_has_class(label, sorted(classifier.store.own.class_ids), f"{model}: ")
         entries = find_messages(sources, unreadable, label=label)

@@ -339,12 +339,28 @@ class Ledger(Database):
 
     def delete(self, table: str, **columns: Any) -> int:
         """Delete the rows of "verdicts", "corrections" or "batches" with these values, and return their number."""
-        where = " AND ".join(f"{name} = ?" for name in columns)
+        return self._delete(table, " AND ".join(f"{name} = ?" for name in columns), (*columns.values(),))
+
+    def forget(self, digest: bytes, batch: Batch) -> None:
+        """Delete the verdicts and corrections of a message by the model of a batch.
+
+        What 'learn' taught has no user: a user's model has the lessons of its path, and the other model all the rest,
+        because it may have had another path.
+        """
+        if batch.of_user:
+            user, is_own = Path(batch.model).stem, "(user = ? OR batch IN (SELECT batch FROM batches WHERE model = ?))"
+        else:
+            user, is_own = "", "user = ? AND batch NOT IN (SELECT batch FROM batches WHERE of_user AND model != ?)"
+        values = digest, user, batch.model
+        self._delete("corrections", f"digest = ? AND {is_own}", values)
+        self._delete("verdicts", "digest = ? AND (user = ? OR model = ?)", values)
+
+    def _delete(self, table: str, where: str, values: tuple[Any, ...]) -> int:
         with self.writing():
             if table == "verdicts":
                 positions = f"SELECT position FROM verdicts WHERE {where}"  # noqa: S608 (our names)
-                self.execute(f"DELETE FROM tokens WHERE position IN ({positions})", (*columns.values(),))  # noqa: S608
-            return self.execute(f"DELETE FROM {table} WHERE {where}", (*columns.values(),)).rowcount  # noqa: S608
+                self.execute(f"DELETE FROM tokens WHERE position IN ({positions})", values)  # noqa: S608
+            return self.execute(f"DELETE FROM {table} WHERE {where}", values).rowcount  # noqa: S608
 
     def tidy(self, end: int, *, days: float = DAYS, max_bytes: int = MAX_BYTES) -> None:
         """Delete rows older than ``days``, and the verdicts more than ``max_bytes`` before the position ``end``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import zlib
 from collections.abc import Sequence
@@ -160,7 +161,7 @@ def make_verdict(
         threshold=classification.threshold,
         evidence=json.dumps(evidence),
         token_rules=identify_token_rules(model.settings),
-        model=sql_text(model.store.path),
+        model=sql_text(os.path.abspath(model.store.file)),
         batch=batch,
         tokens=pack_tokens(row.tokens, row.counts),
     )

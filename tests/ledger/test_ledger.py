@@ -332,6 +332,33 @@ def test_forget_takes_a_message_out_of_the_ledger_too(model, tmp_path):
         assert kept.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1
 
 
+@pytest.mark.parametrize("who", ["", "ann"])
+def test_what_a_model_forgets_stays_in_the_ledger_of_the_other_models(model, tmp_path, who):
+    ledger, raw, models = tmp_path / "ledger", message("spam", 960), {"": model}
+    for user in ("ann", "bob"):
+        models[user] = tmp_path / f"{user}.spamnb"
+        output_of("learn", "-m", models[user], "--shared", model, "--ledger", ledger, "ham", stdin=message("ham", 961))
+    for path in models.values():
+        output_of("filter", "-m", path, "--ledger", ledger, stdin=raw)
+        output_of("learn", "-m", path, "--ledger", ledger, "spam", stdin=raw)
+    with Ledger.open(ledger) as kept:
+        for user in ("ann", "bob"):  # as `serve` and `review` write them, with --models
+            kept.put([made_up(time.time())._replace(digest=digest(raw), user=user, model=str(models[user]))])
+            kept.put([Correction(digest(raw), "spam", True, "page", user)])
+        output_of("forget", "-m", models[who], "--ledger", ledger, "spam", stdin=raw)
+        others = {str(path) for user, path in models.items() if user != who}
+        rows, corrections = kept.find_all(digest=digest(raw)), kept.corrections(digest=digest(raw))
+        assert {row.model for row in rows} == {batch_model(kept, each) for each in corrections if each.batch} == others
+        users = {"ann", "bob"} - {who}
+        assert {row.user for row in rows} - {""} == {each.user for each in corrections if not each.batch} == users
+
+
+def batch_model(ledger: Ledger, correction: Correction) -> str:
+    batch = ledger.last_batch(batch=correction.batch)
+    assert batch is not None
+    return batch.model
+
+
 OLD_CORRECTIONS = (  # of version 2
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
