@@ -71,10 +71,14 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool
     from spamnb.api.teaching import Teacher
     from spamnb.ledger.verdicts import INBOX
     from spamnb.mailbox.places import Gone, OpenMailboxes
-    from spamnb.shown_text import pluralize, to_printable
+    from spamnb.shown_text import escape, pluralize, to_printable
     from spamnb.user_models import Models
 
     corrections = ledger.corrections(batch=batch.batch)
+    if corrections and not Path(batch.model).exists():
+        tell(f"{escape(batch.model)}: no such model, so what it learned is gone")
+        ledger.delete("corrections", batch=batch.batch)
+        corrections = []
     n_moved, n_forgotten, n_restored, unmoved, problems = 0, 0, 0, defaultdict[str, list[str]](list), list[str]()
     with ExitStack() as stack:
         mailboxes = stack.enter_context(OpenMailboxes(ledger))

@@ -100,6 +100,18 @@ def test_a_lesson_that_a_model_made_again_lacks_is_not_looked_for(tmp_path: Path
     assert "spamnb forget" not in undone.stderr and export_lines(model) == before
 
 
+def test_lessons_of_a_removed_model_do_not_stop_undo(tmp_path: Path, model: Path):
+    lost, before = tmp_path / "lost.spamnb", export_lines(model)
+    for path in (model, lost):
+        output_of("learn", "spam", "-m", path, stdin=message("spam", 900))
+    lost.unlink()
+    undone = run("undo", "-m", model)
+    assert undone.exit_code == 0 and undone.stdout.endswith(": nothing of it was left to take back\n")
+    assert f"{lost}: no such model" in undone.stderr
+    assert "1 message forgotten" in output_of("undo", "-m", model) and export_lines(model) == before
+    assert run("relearn", "-m", model).stdout == "learned 0 of 0 corrections\n"
+
+
 @pytest.mark.parametrize(
     "older", ["PRAGMA user_version = 13", "UPDATE meta SET value = '1' WHERE key = 'tokens_version'"]
 )
