@@ -44,6 +44,7 @@ class Learned(NamedTuple):
 
     is_new: bool  # False if the class had learned the message already, so that nothing changed
     old_class: str  # the class that had learned the message before; empty if none had
+    was_lesson: bool  # whether it had learned it as a lesson, and not in training
     trust: float  # P(the label is right), from ``Classifier.trust``
 
 
@@ -526,9 +527,9 @@ class Classifier:
         """
         first = part[0]
         learned = read_learned(self.store, first.message.digest)
-        old_class = learned.label if learned else ""
+        old_class, was_lesson = (learned.label, learned.is_lesson) if learned else ("", True)
         if old_class == first.label:
-            return [Learned(False, old_class, 1.0)]
+            return [Learned(False, old_class, was_lesson, 1.0)]
         if learned:
             self._subtract(first.message, learned)
             # The caller's classification is by a model that had learned the message.
@@ -541,7 +542,7 @@ class Classifier:
         ]
         n_expected = next((i for i, each in enumerate(part) if not each.is_expected), len(part))
         trusts = self._add(part[: max(n_expected, 1)], is_move=bool(old_class))
-        return [Learned(True, old_class, q) for q in trusts]
+        return [Learned(True, old_class, was_lesson, q) for q in trusts]
 
     def _count_new(self, part: Sequence[NewMessage]) -> int:
         """Return the number of messages before the first one that is a copy, or that the model has learned."""

@@ -21,7 +21,7 @@ from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.read_message import ReadMessage
 from spamnb.sources.entries import one_message
 from spamnb.store.lessons import read_lesson
-from spamnb.store.records import read_learned
+from spamnb.store.records import read_class, read_learned
 from spamnb.user_models import Models
 
 
@@ -99,11 +99,13 @@ class Teacher:
         model = self._models.find_for_learning(correction.user) or self._models.for_classifying("")
         message = self._read(model, correction, row)
         model = self._models.for_learning(correction.user)
-        before = model.learned(message) or ""
-        correction = correction._replace(label=_label(model, correction), before=before, batch=self.batch.batch)
+        before, was_lesson = read_class(model.store, message.digest)
+        correction = correction._replace(
+            label=_label(model, correction), before=before, was_lesson=was_lesson, batch=self.batch.batch
+        )
         for earlier in self._ledger.corrections(digest=correction.digest, user=correction.user)[:1]:
             if before == correction.label == earlier.label:  # after a double click, undo undoes both
-                correction = correction._replace(before=earlier.before, moved_from=earlier.moved_from)
+                correction = earlier._replace(batch=self.batch.batch, source=correction.source, at=correction.at)
                 self._ledger.delete("corrections", digest=earlier.digest, user=earlier.user, batch=earlier.batch)
         self.n_changed += learn_correction(self._ledger, model, self.batch, correction, message)
         return correction
@@ -120,7 +122,7 @@ class Teacher:
             message = self._read(model, correction, row)
             is_changed = model.forget(correction.label, message)
             if is_changed and correction.before:
-                model.learn(correction.before, message)
+                model.learn_all([correction.before], [message], is_lesson=correction.was_lesson)
         self._ledger.delete("corrections", digest=correction.digest, user=correction.user, batch=correction.batch)
         return is_changed
 

@@ -143,8 +143,8 @@ def learn_command(
                 writer.put(batch)
             for raw, each in zip(raws, learned):
                 if each.is_new:
-                    message, before = digest(raw), each.old_class
-                    writer.put(Correction(message, label, is_spam, "command", before=before, batch=batch.batch))
+                    lesson = Correction(digest(raw), label, is_spam, "command", batch=batch.batch)
+                    writer.put(lesson._replace(before=each.old_class, was_lesson=each.was_lesson))
             return learned
 
         batch, writer = Batch.begin("learn", classifier.store), LedgerWriter(ledger, tell)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spamnb.store.store import Store
 
 APPLICATION_ID = 0x736E626C  # "snbl"
-VERSION = 4
+VERSION = 5
 DAYS = 60  # days after which verdicts are deleted, because people look for a message for some weeks
 YEAR = 365  # days after which corrections, and digests of mail that was classified, are deleted
 MAX_BYTES = 256_000_000  # bytes of verdicts, some 70,000 messages: docs/experiments.md#the-ledger
@@ -58,7 +58,7 @@ CORRECTIONS = (
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, source TEXT NOT NULL,"
     " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL,"
-    " UNIQUE (digest, user, batch))"
+    " was_lesson INTEGER NOT NULL DEFAULT 1, UNIQUE (digest, user, batch))"
 )
 # What one run of a command did, which 'undo' takes back.
 BATCHES = (
@@ -91,16 +91,19 @@ TABLES = (
     "CREATE INDEX sides_by_time ON sides (at)",
 )
 # The statements that make the tables of each version, and those that make the next version of them.
-_OF_USER = ", of_user INTEGER NOT NULL DEFAULT 0"
-_TABLES_3 = {*TABLES} - {BATCHES} | {BATCHES.replace(_OF_USER, "")}
-_TABLES_2 = _TABLES_3 - {CORRECTIONS, BY_TIME} | {
-    CORRECTIONS.replace(" source", " verdict TEXT NOT NULL, source"),
+_WAS_LESSON, _OF_USER = " was_lesson INTEGER NOT NULL DEFAULT 1,", ", of_user INTEGER NOT NULL DEFAULT 0"
+_CORRECTIONS_4 = CORRECTIONS.replace(_WAS_LESSON, "")
+_TABLES_4 = {*TABLES} - {CORRECTIONS} | {_CORRECTIONS_4}
+_TABLES_3 = _TABLES_4 - {BATCHES} | {BATCHES.replace(_OF_USER, "")}
+_TABLES_2 = _TABLES_3 - {_CORRECTIONS_4, BY_TIME} | {
+    _CORRECTIONS_4.replace(" source", " verdict TEXT NOT NULL, source"),
     BY_TIME.replace(", digest", ""),
 }
-TABLES_OF = {2: _TABLES_2, 3: _TABLES_3, VERSION: {*TABLES}}
+TABLES_OF = {2: _TABLES_2, 3: _TABLES_3, 4: _TABLES_4, VERSION: {*TABLES}}
 UPGRADES = {
     2: ("ALTER TABLE corrections DROP COLUMN verdict", "DROP INDEX verdicts_by_time", BY_TIME),
     3: (f"ALTER TABLE batches ADD COLUMN {_OF_USER.removeprefix(', ')}",),
+    4: (f"ALTER TABLE corrections ADD COLUMN{_WAS_LESSON.removesuffix(',')}",),
 }
 _DAY = 86_400  # seconds
 #: The fields of a `VerdictRow` that are columns of the table, and those that come from its correction c.
@@ -141,6 +144,7 @@ class Correction(NamedTuple):
     - ``source``: "page", "move", "command" or "client"
     - ``user``: the user whose model learned the message, or empty for the shared model
     - ``before``: the class that had learned the message before, or empty
+    - ``was_lesson``: whether this class had learned it as a lesson, and not in training
     - ``batch``: an identifier that all messages of one request share
     - ``moved_from``: the name of the folder from which the message was moved when it was taught, or empty
     - ``at``: the time, in seconds since 1970; 0 for now
@@ -155,6 +159,7 @@ class Correction(NamedTuple):
     batch: str = ""
     moved_from: str = ""
     at: int = 0
+    was_lesson: bool = True
 
 
 class Forgotten(NamedTuple):
@@ -482,7 +487,7 @@ class Ledger(Database):
             select = f"SELECT {', '.join(Correction._fields)} FROM corrections AS c WHERE {where}"  # noqa: S608
             rows = self.execute(select, values)
             checks: dict[str, ColumnCheck] = dict.fromkeys(Correction._fields, str)
-            checks |= {"digest": is_digest, "spam": int, "at": _is_number}
+            checks |= {"digest": is_digest, "spam": int, "was_lesson": int, "at": _is_number}
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **checks)]
         return [each._replace(spam=bool(each.spam)) for each in corrections]
 

@@ -89,9 +89,9 @@ def write_lessons_bound(store: Store, megabytes: float) -> None:
 
 
 def store_lessons(store: Store, messages: Iterable[NewMessage]) -> None:
-    """Store messages that were learned, in place of those with their digests.
+    """Store the lessons among messages that were learned, in place of those with their digests.
 
-    A message is not stored if the bound is 0, if the message is empty or too large (``MAX_SHARE``), or if everybody can
+    A lesson is not stored if the bound is 0, if the message is empty or too large (``MAX_SHARE``), or if everybody can
     read the file. A model in memory stores messages only until they have a score.
     """
     with store.writing():
@@ -102,7 +102,7 @@ def store_lessons(store: Store, messages: Iterable[NewMessage]) -> None:
                 continue
             digest, raw = each.message.digest, each.message.raw
             delete_lesson(store, digest)
-            if is_stored and 0 < len(raw) <= most:
+            if is_stored and each.is_lesson and 0 < len(raw) <= most:
                 taught_at = now if each.taught_at is None else each.taught_at
                 lessons.append(Lesson(digest, each.label, taught_at, compress(raw)))
         _append(store, lessons)

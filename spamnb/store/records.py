@@ -22,6 +22,12 @@ def read_learned(store: Store, digest: bytes) -> MessageRecord | None:
     return read_records(store, [digest]).get(digest)
 
 
+def read_class(store: Store, digest: bytes) -> tuple[str, bool]:
+    """Return the class that learned a message, or "", and whether it is a lesson, as it is if no class learned it."""
+    learned = read_learned(store, digest)
+    return (learned.label, learned.is_lesson) if learned else ("", True)
+
+
 def read_records(store: Store, digests: Sequence[bytes]) -> dict[bytes, MessageRecord]:
     """Return how the messages with these digests were learned, by digest; others are left out."""
     return dict(_read(store, f"WHERE digest IN ({', '.join('?' * len(digests))})", *digests))

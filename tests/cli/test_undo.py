@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import output_of, run
-from mail import export_lines, learned_class, mail, message, write_folders
+from mail import export_lines, learned_class, mail, message, open_teacher, write_folders
 from person import MaildirPerson, key
 
 from spamnb.filter import Classifier
@@ -232,6 +232,29 @@ def test_corrections_are_learned_by_another_model_from_the_mailbox_or_from_their
     assert "relearn of" in (told := output_of("undo", "-m", new)) and "2 messages forgotten" in told
     assert [learned_class(new, message("spam", number)) for number in (500, 501)] == [None, None]
     assert run("relearn", "-m", new).stdout == "learned 2 of 3 corrections\n"
+
+
+@pytest.mark.parametrize("by", ["learn", "watch", "review"])
+def test_a_message_of_training_is_one_again_after_its_lesson_was_undone(tmp_path: Path, by: str):
+    model, raw = tmp_path / "model.spamnb", message("ham", 30)
+    output_of("train", "-m", model, write_folders(tmp_path / "mail", mail(60)))
+    person = MaildirPerson(tmp_path, model)
+    person.deliver(raw)
+    before = output_of("info", "-m", model)
+    if by == "learn":
+        output_of("learn", "spam", "--yes", "-m", model, stdin=raw)
+    elif by == "watch":
+        person.watch()
+        person.move(key("ham", 30), "INBOX", "Junk")
+        person.watch()
+    else:
+        person.sort()
+        with Ledger.open(os.environ["SPAMNB_LEDGER"]) as ledger, open_teacher(model, ledger) as teacher:
+            for _ in range(2):  # a double click
+                teacher.teach([ledger.list_verdicts()[0].position], spam=True)
+    assert learned_class(model, raw) == "spam" and "lessons: 1" in output_of("info", "-m", model)
+    assert "1 message put back into the class before" in output_of("undo", "-m", model)
+    assert learned_class(model, raw) == "ham" and output_of("info", "-m", model) == before
 
 
 def test_two_corrections_of_one_message_are_undone_one_after_the_other(person: MaildirPerson):

@@ -359,11 +359,12 @@ def batch_model(ledger: Ledger, correction: Correction) -> str:
     return batch.model
 
 
-OLD_CORRECTIONS = (  # of version 2
+CORRECTIONS_4 = (  # of versions 3 and 4
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
-    " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
+    " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, source TEXT NOT NULL,"
     " before TEXT NOT NULL, batch TEXT NOT NULL, moved_from TEXT NOT NULL, UNIQUE (digest, user, batch))"
 )
+CORRECTIONS_2 = CORRECTIONS_4.replace(" source", " verdict TEXT NOT NULL, source")
 
 
 OLD_BATCHES = (  # of version 3
@@ -372,7 +373,7 @@ OLD_BATCHES = (  # of version 3
 )
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 3, 4])
 @pytest.mark.parametrize("more", ["", "CREATE VIEW w AS SELECT 1"])
 def test_a_ledger_of_a_version_before_keeps_all_that_it_has(tmp_path, version, more):
     path = tmp_path / "ledger"
@@ -380,17 +381,25 @@ def test_a_ledger_of_a_version_before_keeps_all_that_it_has(tmp_path, version, m
         ledger.put([made_up(time.time())])
     correction = f"(1, {int(time.time())}, '', zeroblob(16), 'ham', 0, 'page', '', 'b', '')"
     with sqlite3.connect(path) as database:
+        old_corrections = CORRECTIONS_2 if version == 2 else CORRECTIONS_4
+        for statement in (
+            "DROP TABLE corrections",
+            old_corrections,
+            "CREATE INDEX corrections_by_time ON corrections (at)",
+        ):
+            database.execute(statement)
         if version == 2:
             for statement in (
-                *("DROP TABLE corrections", OLD_CORRECTIONS, "CREATE INDEX corrections_by_time ON corrections (at)"),
                 "DROP INDEX verdicts_by_time",
                 "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubtful)",
             ):
                 database.execute(statement)
             correction = correction.replace("'page'", "'spam', 'page'")
+        if version < 4:
+            database.execute("DROP TABLE batches")
+            database.execute(OLD_BATCHES)
         for statement in (
-            *("DROP TABLE batches", OLD_BATCHES),
-            "INSERT INTO batches VALUES (1, 'b', 'review', '/model', 1.5)",
+            "INSERT INTO batches (number, batch, command, model, at) VALUES (1, 'b', 'review', '/model', 1.5)",
             f"INSERT INTO corrections VALUES {correction}",  # noqa: S608 (our own words)
             *("INSERT INTO mailboxes VALUES (1, 'Mail')", more, f"PRAGMA user_version = {version}"),
         ):
@@ -408,6 +417,7 @@ def test_a_ledger_of_a_version_before_keeps_all_that_it_has(tmp_path, version, m
         with Ledger.open(path) as ledger:
             assert count_verdicts(ledger) == 1
             assert [(each.label, each.source) for each in ledger.corrections()] == [("ham", "page")]
+            assert all(each.was_lesson for each in ledger.corrections())
             assert ledger.last_batch() == Batch("b", "review", "/model", 1.5, of_user=False)
 
 
