@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from reproduction import BLUE, RUST, class_counts, reproduce
+from reproduction import BLUE, RUST, reproduce
 from scipy.io import loadmat
 from scipy.sparse import csr_array
 
@@ -59,8 +59,9 @@ def load(corpora: Path) -> Posts:
 def ours(posts: Posts) -> dict[str, Any]:
     """Compute the quantities of PUBLISHED, to the same digits."""
     X_train, y_train, X_test, y_test, vocabulary = posts
-    counts = class_counts(X_train, y_train)
-    likeliest, informative = top_words(*counts[:3], vocabulary, n=5, alpha=1.0)
+    fitted = BernoulliNB().fit(X_train, y_train)
+    counts = fitted.sums_.documents, csr_array(fitted.sums_.columns)
+    likeliest, informative = top_words(fitted.classes_.tolist(), *counts, vocabulary, n=5, alpha=1.0)
     quantities: dict[str, Any] = {
         name: [(word.token, round(word.value, 3)) for word in words]
         for name, words in [*likeliest.items(), ("information", informative)]

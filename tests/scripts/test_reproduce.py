@@ -58,18 +58,6 @@ def test_models_of_known_classes_reach_what_theory_promises_them(monkeypatch: py
     assert reproduce_gaussians.compare() == []
 
 
-def test_words_are_counted_as_scikit_learn_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    monkeypatch.syspath_prepend(SCRIPTS)
-    from reproduction import count_words
-
-    texts = [["b", "a", "b"], [], ["c", "a"]]
-    X, words = count_words(texts)
-    theirs = CountVectorizer(analyzer=list)
-    assert (theirs.fit_transform(texts) != X).nnz == 0 and words == theirs.get_feature_names_out().tolist()
-
-
 def test_xwindows_agrees_to_every_printed_digit(corpora: Path) -> None:
     out = run("xwindows")
     assert "Every printed digit agrees." in out
