@@ -27,6 +27,7 @@ from spamnb.reader.rows import Rows
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
+from spamnb.store.lessons import decompress, read_lessons
 from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.training import fit, prepare, write_model
@@ -222,6 +223,11 @@ def count_verdicts(ledger: Ledger) -> int:
     """Count the messages of a ledger."""
     with ledger.reading():
         return ledger.execute("SELECT count(*) FROM verdicts").fetchone()[0]
+
+
+def kept_lessons(store: Store) -> list[tuple[str, bytes]]:
+    """Return class and message of the lessons that a model keeps."""
+    return [(lesson.label, decompress(lesson.message)) for lesson in read_lessons(store)]
 
 
 def export_lines(model: Path, lessons: bool = False) -> list[str]:

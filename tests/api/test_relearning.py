@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mail import export_lines, fail, mail, message, without_calibration, write_folders
+from mail import export_lines, fail, kept_lessons, mail, message, without_calibration, write_folders
 
 from spamnb.api.arguments import make_settings
 from spamnb.api.relearning import ReplacedModel
@@ -17,7 +17,7 @@ from spamnb.api.train import Training
 from spamnb.filter import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
 from spamnb.sources.entries import ReadOptions, SkippedMessages
-from spamnb.store.lessons import decompress, read_lessons, write_lessons_bound
+from spamnb.store.lessons import read_lessons, write_lessons_bound
 from spamnb.store.records import read_all_learned
 from spamnb.store.store import Store
 
@@ -35,7 +35,7 @@ def made(path: Path, source: Path, **chosen: Any) -> list[str]:
 
 def held(path: Path) -> list[tuple[str, bytes]]:
     with Store.open(path) as store:
-        return [(lesson.label, decompress(lesson.message)) for lesson in read_lessons(store)]
+        return kept_lessons(store)
 
 
 @pytest.fixture

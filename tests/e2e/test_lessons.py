@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,12 +10,11 @@ from typing import Any
 
 import pytest
 from commands import output_of, run
-from mail import export_lines, mail, message, without_calibration, without_correction, write_folders
+from mail import export_lines, kept_lessons, mail, message, without_calibration, without_correction, write_folders
 
 from spamnb.filter import Classifier
 from spamnb.settings import TOKENS_VERSION
 from spamnb.store.database import APPLICATION_ID
-from spamnb.store.lessons import decompress, read_lessons
 from spamnb.store.store import Store
 
 
@@ -33,7 +33,7 @@ def set_meta(model: Path, **values: Any) -> None:
 
 def held(model: Path) -> list[tuple[str, bytes]]:
     with Store.open(model) as store:
-        return [(lesson.label, decompress(lesson.message)) for lesson in read_lessons(store)]
+        return kept_lessons(store)
 
 
 def content(model: Path) -> list[str]:
@@ -47,14 +47,22 @@ def facts(model: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a model that was trained on 40 messages, and taught two, and with these messages."""
+    folder = tmp_path_factory.mktemp("taught")
+    output_of("train", "-m", folder / "model", write_folders(folder / "mail", mail(20)))
+    for label, raw in LESSONS:
+        output_of("learn", "-m", folder / "model", label, stdin=raw)
+    return folder
+
+
 @pytest.fixture
-def model(tmp_path: Path) -> Path:
-    """Trained on 40 messages, and taught two."""
-    path = tmp_path / "model"
-    output_of("train", "-m", path, write_folders(tmp_path / "mail", mail(20)))
-    output_of("learn", "-m", path, "spam", stdin=message("spam", 70))
-    output_of("learn", "-m", path, "ham", stdin=message("ham", 71))
-    return path
+def model(taught: Path, tmp_path: Path) -> Path:
+    """Return a copy of the model, trained from a copy of its mail, which a test may change."""
+    shutil.copytree(taught, tmp_path, dirs_exist_ok=True)
+    set_meta(tmp_path / "model", trained_from=[str(tmp_path / "mail")])
+    return tmp_path / "model"
 
 
 LESSONS = [("spam", message("spam", 70)), ("ham", message("ham", 71))]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import count_messages, import_store, mail, message, train_file
+from mail import count_messages, import_store, kept_lessons, mail, message, train_file
 
 from spamnb.errors import Damaged, SpamnbError, SpamnbWarning
 from spamnb.filter import Classifier
@@ -38,10 +38,6 @@ def classifier(tmp_path: Path) -> Iterator[Classifier]:
         yield made
 
 
-def held(classifier: Classifier) -> list[tuple[str, bytes]]:
-    return [(lesson.label, decompress(lesson.message)) for lesson in read_lessons(classifier.store)]
-
-
 @given(st.binary(max_size=5000))
 def test_a_message_comes_back_as_it_was(raw: bytes) -> None:
     assert decompress(compress(raw)) == raw
@@ -57,10 +53,10 @@ def test_what_is_no_packed_message_is_refused(spoilt: bytes) -> None:
 
 
 def test_what_a_person_teaches_is_kept_and_what_training_saw_is_not(classifier: Classifier) -> None:
-    assert held(classifier) == []
+    assert kept_lessons(classifier.store) == []
     classifier.learn("spam", message("spam", 50))
     classifier.learn("ham", message("ham", 51))
-    assert held(classifier) == [("spam", message("spam", 50)), ("ham", message("ham", 51))]
+    assert kept_lessons(classifier.store) == [("spam", message("spam", 50)), ("ham", message("ham", 51))]
     found = measure_lessons(classifier.store)
     packed = len(compress(message("spam", 50))) + len(compress(message("ham", 51)))
     assert found == (2, packed + 2 * ROW_BYTES, 64_000_000)
@@ -110,7 +106,7 @@ def test_the_bound_is_kept_and_the_oldest_leave(classifier: Classifier) -> None:
             classifier.forget(*gone)
         found = measure_lessons(classifier.store)
         assert found.bytes <= found.bound == 20_000
-    assert held(classifier) == taught[-found.messages :]
+    assert kept_lessons(classifier.store) == taught[-found.messages :]
     assert found.bytes > 17_000
 
 
@@ -121,7 +117,7 @@ def test_messages_that_are_stored_again_displace_no_others(classifier: Classifie
         classifier.learn("spam", raw)
     for label in ("ham", "spam") * 25:
         classifier.learn(label, raws[0]), classifier.learn(label, raws[1])
-    assert len(held(classifier)) == 10
+    assert len(kept_lessons(classifier.store)) == 10
 
 
 def test_a_smaller_bound_holds_at_once_and_0_takes_everything_out(classifier: Classifier) -> None:
@@ -131,9 +127,9 @@ def test_a_smaller_bound_holds_at_once_and_0_takes_everything_out(classifier: Cl
     found = measure_lessons(classifier.store)
     assert 0 < found.messages < 20 and found.bytes <= 3000
     write_lessons_bound(classifier.store, 0)
-    assert held(classifier) == []
+    assert kept_lessons(classifier.store) == []
     classifier.learn("spam", message("spam", 200))
-    assert held(classifier) == []
+    assert kept_lessons(classifier.store) == []
     assert count_unkept_lessons(classifier.store) == 21
 
 
@@ -141,7 +137,7 @@ def test_a_message_that_is_a_large_part_of_the_bound_is_learned_and_not_kept(cla
     write_lessons_bound(classifier.store, 0.1)
     large, small = b"Subject: a\n\n" + b"x" * 6240, b"Subject: b\n\n" + b"x" * 6200
     assert classifier.learn("spam", large) and classifier.learn("spam", small)
-    assert held(classifier) == [("spam", small)]
+    assert kept_lessons(classifier.store) == [("spam", small)]
 
 
 @pytest.mark.parametrize(
