@@ -63,7 +63,7 @@ class TrainingReport(Report):
     classes : dict of {str: int}
         Number of training messages of each class. Copies count once.
     tokens : int
-        Number of different tokens in the model.
+        Number of different tokens in the model, with those of its lessons.
     estimates : Estimates or None
         ``estimates.left_out`` is the classification of every message by a model that has not learned it: for n messages
         of C classes it has ``truth`` and ``verdicts`` (n,), ``scores`` (n, C) in nats and ``probabilities`` (n, C).
@@ -74,13 +74,15 @@ class TrainingReport(Report):
     mislabelled : int, default=0
         Number of messages that were not learned, because they look mislabelled.
     unreadable : int, default=0
-        Number of messages that could not be read.
+        Number of messages, files and folders that were left out, because they could not be read or have no mail.
     conflicts : int, default=0
         Number of messages that have copies in several classes.
     sources : tuple of str, default=()
         Sources and the options to read them, as on a command line.
     by_starter : StarterVerdicts or None
         Verdicts of the starter alone on the training messages; None if the model does not add to the starter.
+    lessons : int, default=0
+        Number of lessons of the replaced model that are not among the training messages.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class TrainingReport(Report):
     conflicts: int = 0
     sources: tuple[str, ...] = ()
     by_starter: StarterVerdicts | None = None
+    lessons: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as values of JSON.
@@ -123,6 +126,7 @@ class TrainingReport(Report):
         facts = {
             "model": str(self.model),
             "messages": n_learned,
+            "lessons": self.lessons,
             "tokens": self.tokens,
             "classes": self.classes,
             "copies": self.read - n_learned - self.mislabelled,
@@ -148,11 +152,12 @@ class TrainingReport(Report):
     def __str__(self) -> str:
         figures = self.to_dict()
         messages, tokens = pluralize(figures["messages"], "message"), pluralize(self.tokens, "different token")
-        lines = [f"{self.model}: {messages}, {tokens}"]
+        lessons = f" and {pluralize(self.lessons, 'lesson')}" if self.lessons else ""
+        lines = [f"{self.model}: {messages}{lessons}, {tokens}"]
         if figures["copies"]:
             lines.append(f"{pluralize(figures['copies'], 'duplicate')} skipped")
         if self.unreadable:
-            lines.append(f"{pluralize(self.unreadable, 'message')} could not be read (see above)")
+            lines.append(f"{self.unreadable:,} left out (see above)")
         if self.by_starter is not None:
             lines += self._format_starter(self.by_starter)
         elif self.estimates is not None:
@@ -368,9 +373,10 @@ class Training:
                     estimates = estimate(fitted, settings)
                     mislabelled.update(training_set.classes[label] for label in fitted.mislabelled.labels.tolist())
                 store.put_meta(self._origin())
-                classes, tokens = _count_messages(store), store.own.totals.vocabulary_size
+                classes = _count_messages(store)
                 replaced.catch_up(store)
-                check(mislabelled + Counter(_count_messages(store)))
+                with_lessons, tokens = Counter(_count_messages(store)), store.own.totals.vocabulary_size
+                check(mislabelled + with_lessons)
         for line in replaced.notes():
             self.tell(line)
         for name in sorted({*with_copies.classes} - {*training_set.classes}):
@@ -379,7 +385,7 @@ class Training:
         sources = (*self.options.command_line(), *self.sources)
         return TrainingReport(
             self.model, settings, classes, tokens, estimates, read, mislabelled.total(), unreadable.count, conflicts,
-            sources, by_starter,
+            sources, by_starter, with_lessons.total() - sum(classes.values()),
         )  # fmt: skip
 
     def _count(self, unreadable: SkippedMessages, show: Callable[[int], None]) -> TrainingSet:

@@ -8,6 +8,7 @@ from mail import mail, write_folders
 
 import spamnb
 from spamnb.api.train import TrainingReport
+from spamnb.errors import SpamnbWarning
 from spamnb.evaluation.estimates import Estimates
 from spamnb.evaluation.result import Result, verdict_numbers
 from spamnb.model.new_senders import NO_NEW_SENDERS, NewSenders
@@ -58,7 +59,7 @@ def test_every_figure_is_that_of_a_count() -> None:
     assert said[:3] == [
         "m: 1,260 messages, 1,234 different tokens",
         "5 duplicates skipped",
-        "1,002 messages could not be read (see above)",
+        "1,002 left out (see above)",
     ]
     assert said[3].rstrip() == "Leave-one-out: 1,260 messages"
     cells = [line.strip("│").replace("│", "").split() for line in said if line.startswith("│")]
@@ -135,3 +136,11 @@ def test_the_last_line_is_a_command_for_the_same_mail(tmp_path: Path) -> None:
     table.write_text("kind,words\n" + "ham,tea\nspam,pills\n" * 3)
     said = str(spamnb.train(table, tmp_path / "t", text_column="words", label_column="kind")).split("\n")
     assert said[-1].endswith(f": spamnb evaluate --split 0.8 --by-date --text-column words --label-column kind {table}")
+
+
+def test_a_class_without_mail_is_no_message_that_could_not_be_read(tmp_path: Path) -> None:
+    write_folders(tmp_path / "mail", mail(3))
+    (tmp_path / "mail" / "list").mkdir()
+    with pytest.warns(SpamnbWarning, match="list: contains no message; left out"):
+        report = spamnb.train(tmp_path / "mail", tmp_path / "m", starter=False)
+    assert str(report).splitlines()[1] == "1 left out (see above)" and "read" not in str(report).splitlines()[1]

@@ -99,6 +99,7 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
     output_of("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
     told = output_of("train", "--force", "-m", model, "--set", "model_type=boolean", tmp_path / "mail")
     assert "learned again: 3 lessons" in told
+    assert f"{model}: 40 messages and 2 lessons, {facts(model)['tokens']:,} different tokens\n" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 22}
 
 
