@@ -143,8 +143,8 @@ class ImapReader:
         def request(client: IMAPClient) -> tuple[list[ListedName], str]:
             personal = client.namespace().personal if client.has_capability("NAMESPACE") else None
             names = client.list_folders()
-            if names and all(listed.name is None for listed in names):
-                raise ValueError("no folder's name can be read")
+            if all(listed.name is None for listed in names):  # every account has an inbox
+                raise ValueError("it has no folder's name")
             return names, _decode(personal[0][0] or "") if personal else ""
 
         folders, self.odd_names = [], []

@@ -26,6 +26,7 @@ ANSWERS = {
     "no folder": b'* LIST (\\HasNoChildren) "/" \r\n',
     "no names": b"* LIST 1 2 3 4 5\r\n",
     "letters": b'* LIST () "/" "\xff\xfe&&&-"\r\n* LIST () NIL {0}\r\n\r\n',
+    "no list": b"* OK x\r\n" * 50_000,
     "flood": b"* OK x\r\n" * 200_000,
     "untagged": b"* )))\r\n* 99999999999999999999999 FETCH (\r\n",
 }
