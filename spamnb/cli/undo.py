@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 @model_option
 @own_ledger_option
 @models_option
+@click.option("--list", "is_list", is_flag=True, help="Only print what each call would take back, the next one first.")
 @click.option("-v", "--verbose", is_flag=True, help="Also name the messages that could not be moved back.")
-def undo_command(model: Path, ledger: Path, models: Path | None, verbose: bool) -> None:
+def undo_command(model: Path, ledger: Path, models: Path | None, is_list: bool, verbose: bool) -> None:
     """Take back the last 'sort', 'learn', 'watch', 'relearn', click in 'review', or training that replaced the model.
 
     Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten, or
@@ -39,6 +40,9 @@ def undo_command(model: Path, ledger: Path, models: Path | None, verbose: bool) 
 
     with Ledger.open(ledger if ledger.exists() else ":memory:") as open_ledger:
         batch, previous = open_ledger.last_batch(), previous_model(model)
+        if is_list and (batch or previous.exists()):
+            _print_steps(open_ledger, model)
+            return
         if _is_training_last(model, batch):
             restore_previous(model)
             click.echo(f"{model}: is again {_describe_model(model)}")
@@ -66,12 +70,30 @@ def _is_training_last(model: Path, batch: Batch | None) -> bool:
     return previous.exists() and previous.stat().st_mtime > (batch.at if batch else 0)
 
 
+def _print_steps(ledger: Ledger, model: Path) -> None:
+    """Print what each call would take back, the next one first."""
+    from spamnb.ledger.verdicts import INBOX
+    from spamnb.store.snapshot import previous_model
+
+    steps, previous = [], previous_model(model)
+    if previous.exists():
+        steps.append((previous.stat().st_mtime, f"training: puts back {_describe_model(previous)}"))
+    for batch in ledger.list_batches():
+        rows = ledger.find_all(batch=batch.batch)
+        n_moved = sum(bool(row.mailbox) and row.role != INBOX for row in rows)
+        numbers = {"moved": n_moved, "learned": len(ledger.corrections(batch=batch.batch))}
+        changes = _format_numbers(numbers) or "nothing of it is left to take back"
+        steps.append((batch.at, f"{_describe_batch(batch)}: {changes}"))
+    for _, line in sorted(steps, reverse=True):
+        click.echo(line)
+
+
 def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool) -> bool:
     """Move mail back, forget what was learned, and print the numbers. Return whether nothing failed."""
     from spamnb.api.teaching import Teacher
     from spamnb.ledger.verdicts import INBOX
     from spamnb.mailbox.places import Gone, OpenMailboxes
-    from spamnb.shown_text import escape, pluralize, to_printable
+    from spamnb.shown_text import escape, to_printable
     from spamnb.user_models import Models
 
     corrections = ledger.corrections(batch=batch.batch)
@@ -110,12 +132,18 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool
         "forgotten": n_forgotten,
         "put back into the class before": n_restored,
     }
-    changes = [f"{pluralize(number, 'message')} {change}" for change, number in numbers.items() if number]
+    changes = _format_numbers(numbers)
     if changes or unmoved or problems:
-        click.echo(f"{_describe_batch(batch)} was taken back: {', '.join(changes) or 'nothing changed'}")
+        click.echo(f"{_describe_batch(batch)} was taken back: {changes or 'nothing changed'}")
     else:
         click.echo(f"{_describe_batch(batch)}: nothing of it was left to take back")
     return not (unmoved or problems)
+
+
+def _format_numbers(numbers: dict[str, int]) -> str:
+    from spamnb.shown_text import pluralize
+
+    return ", ".join(f"{pluralize(number, 'message')} {change}" for change, number in numbers.items() if number)
 
 
 def _describe_batch(batch: Batch) -> str:

@@ -383,12 +383,16 @@ class Ledger(Database):
 
     def last_batch(self, **columns: Any) -> Batch | None:
         """Return the newest batch with these values, such as its ``command``."""
+        return next(iter(self.list_batches(1, **columns)), None)
+
+    def list_batches(self, limit: int = -1, **columns: Any) -> list[Batch]:
+        """Return at most ``limit`` batches with these values, the newest first; -1 for all."""
         where = " AND ".join(["1", *(f"{name} = ?" for name in columns)])
-        select = f"SELECT {', '.join(Batch._fields)} FROM batches WHERE {where} ORDER BY number DESC LIMIT 1"  # noqa: S608
+        select = f"SELECT {', '.join(Batch._fields)} FROM batches WHERE {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
         checks: dict[str, ColumnCheck] = {**dict.fromkeys(Batch._fields, str), "at": _is_number, "of_user": int}
         with self.reading():
-            rows = self.execute(select, (*columns.values(),))
-            return next((Batch(*row) for row in checked_rows("batches", rows, **checks)), None)
+            rows = self.execute(select, (*columns.values(), limit))
+            return [Batch(*row) for row in checked_rows("batches", rows, **checks)]
 
     def put_place(self, position: int, place: Place) -> None:
         """Write the place to which a message was moved."""

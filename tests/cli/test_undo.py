@@ -34,6 +34,10 @@ def test_each_call_goes_one_step_back_through_sort_watch_and_learn(person: Maild
     learned = output_of("learn", "spam", "-m", model, "--yes", stdin=message("ham", 501))
     assert learned.startswith("learned 1 of 1") and learned_class(model, message("ham", 501)) == "spam"
 
+    sort, watch, lesson = reversed(output_of("undo", "--list", "-m", model).splitlines())
+    assert sort.startswith("sort of ") and sort.endswith(": 3 messages moved"), "the person moved one of them back"
+    assert watch.startswith("watch of ") and watch.endswith(": 1 message learned")
+    assert lesson.startswith("learn of ") and lesson.endswith(": 1 message learned")
     learn = run("undo", "-m", model)
     assert learn.stdout.startswith("learn of") and learn.stdout.endswith(" was taken back: 1 message forgotten\n")
     assert learn.stderr.startswith("spamnb: another 'spamnb undo' takes back watch of ")
@@ -45,8 +49,9 @@ def test_each_call_goes_one_step_back_through_sort_watch_and_learn(person: Maild
     assert done.exit_code == 1 and done.stderr.count("no longer in Junk") == 1, "the person moved this one"
     assert person.where() == where
     assert person.sort().stdout == "" == person.watch().stdout, "neither classified again nor a lesson"
-    done = run("undo", "-m", model)
-    assert done.exit_code == 1 and done.stderr.endswith("no command to take back\n")
+    for options in ((), ("--list",)):
+        done = run("undo", *options, "-m", model)
+        assert done.exit_code == 1 and done.stderr.endswith("no command to take back\n")
 
 
 def test_a_training_that_replaced_a_model_is_taken_back_and_put_back(tmp_path: Path):
@@ -68,6 +73,8 @@ def test_a_training_that_replaced_a_model_is_taken_back_and_put_back(tmp_path: P
     assert f"to go further back, remove {previous_model(model)} first" in forth.stderr
     assert export_lines(model) == new
     output_of("learn", "spam", "-m", model, stdin=message("spam", 901))
+    first_steps = [line.partition(", trained")[0] for line in output_of("undo", "--list", "-m", model).splitlines()]
+    assert first_steps[0].startswith("learn of ") and first_steps[1] == f"training: puts back {older.split(',')[0]}"
     assert "another 'spamnb undo' puts back the model before the last training\n" in output_of("undo", "-m", model)
     assert export_lines(model) == new, "the lesson is newer than the training"
     previous_model(model).unlink()
