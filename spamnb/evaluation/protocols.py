@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.estimates import Estimates, estimate
-from spamnb.evaluation.metrics import UNSURE_NUMBER
-from spamnb.evaluation.result import EVIDENCE, Result, verdict_numbers
+from spamnb.evaluation.result import EVIDENCE, EvaluatedMessage, Result, make_result
 from spamnb.filter import Classifier
-from spamnb.model.classification import Evidence
 from spamnb.model.new_senders import NO_NEW_SENDERS
 from spamnb.model.newest import mark_newest
 from spamnb.model.training_set import TrainingSet
@@ -130,30 +128,21 @@ def classify_parts(mail: Mail, settings: Settings, part: NDArray[np.intp], proto
     """
     if len(np.unique(part)) < 2:
         raise SpamnbError("the split leaves one part empty: give more messages or another fraction")
-    total, tested, classes = mail.training_set.deduplicate(), mail.rows.take(part >= 0), mail.classes
-    part, positions = part[part >= 0], tested.positions
-    scores, probabilities = np.full((len(tested), len(classes)), -np.inf), np.zeros((len(tested), len(classes)))
-    verdicts = np.full(len(tested), UNSURE_NUMBER)
-    evidence: dict[int, list[Evidence]] = {}  # by row, of wrong verdicts
+    total, tested, part = mail.training_set.deduplicate(), mail.rows.take(part >= 0), part[part >= 0]
+    messages: dict[int, EvaluatedMessage] = {}  # by position
     for number in range(part.max() + 1):
-        rows = np.flatnonzero(part == number)
+        rows = tested.take(part == number)
         mask = np.zeros(len(mail.names), bool)
-        mask[positions[rows]] = True
+        mask[rows.positions] = True
         with Classifier(model_of(total.minus(mask), settings)) as classifier:
-            columns = np.array([classes.index(name) for name in classifier.model.totals.classes])
-            for batch in tested.take(rows).batches(BATCH_MESSAGES):
-                messages, found = np.searchsorted(positions, batch.positions), classifier.classify_rows(batch, 0)
-                scores[np.ix_(messages, columns)] = [each.scores for each in found]
-                probabilities[np.ix_(messages, columns)] = [[*each.probabilities.values()] for each in found]
-                verdicts[messages] = verdict_numbers([each.verdict for each in found], classes)
-            wrong = rows[verdicts[rows] != tested.labels[rows]]
-            for batch in tested.take(wrong).batches(BATCH_MESSAGES):
-                found = classifier.classify_rows(batch, EVIDENCE)
-                evidence |= zip(np.searchsorted(positions, batch.positions).tolist(), (each.evidence for each in found))
-    names = [mail.names[position] for position in positions.tolist()]
-    result = Result(protocol, classes, names, tested.labels, scores, probabilities, verdicts, settings.spam)
-    errors = {row: result.message(row)._replace(evidence=evidence[row]) for row in sorted(evidence)}
-    return replace(result, errors=errors)
+            for n_evidence in (0, EVIDENCE):
+                for batch in rows.batches(BATCH_MESSAGES):
+                    classifications = classifier.classify_rows(batch, n_evidence)
+                    for position, label, each in zip(batch.positions.tolist(), batch.labels.tolist(), classifications):
+                        messages[position] = EvaluatedMessage.of(mail.names[position], mail.classes[label], each)
+                numbers = rows.positions.tolist()
+                rows = rows.take(np.array([messages[i].verdict != messages[i].truth for i in numbers], bool))
+    return make_result([messages[position] for position in sorted(messages)], protocol, settings.spam)
 
 
 def _estimate(mail: Mail, settings: Settings) -> Estimates | None:
