@@ -1,10 +1,13 @@
-"""Names, numbers and values as text that is safe for a terminal."""
+"""Names, numbers and values as text that is safe for a terminal, and templates of pages that escape it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 MAX_SHOWN = 1_000  # characters; terminals have fewer columns
 MAX_MARKS = 3  # combining marks on one letter; no script needs more, and more of them cover the lines above
@@ -101,6 +104,21 @@ def escape_json(value: Any) -> str:
 
     line = json.dumps(value, ensure_ascii=False)
     return line if line.isprintable() else json.dumps(value)
+
+
+def make_environment(package: str, **filters: Callable[..., str]) -> Environment:
+    """Return the environment of a package's templates. It escapes all values, and an undefined value is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # imported here because it takes 45 ms
+
+    environment = Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= filters
+    return environment
 
 
 def format_time(at: float) -> str:

@@ -58,7 +58,7 @@ def describe_mislabelled(messages: list[EvaluatedMessage]) -> list[str]:
         lines.append(f"  {escape(message.name)}: {verdict}")
         sender, subject = (shorten(text) or "(none)" for text in (message.sender, message.subject))
         lines.append(f"    From: {sender}   Subject: {subject}")
-        reasons = [shorten(meaning(token) or token) for token, weight in message.evidence if weight > 0][:MAX_REASONS]
+        reasons = [shorten(meaning(token)) for token, weight in message.evidence if weight > 0][:MAX_REASONS]
         if reasons:
             lines.append(f"    because of {'; '.join(reasons)}")
     return lines

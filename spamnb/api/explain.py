@@ -196,7 +196,7 @@ class Explanation(Report):
         rows = [["for", *weights, *format_share_heads(names), "token" if verbose else ""]]
         for group in self._group_tokens(np.flatnonzero(~is_common).tolist(), verbose):
             token = evidence[group[0]].token
-            rows.append(make_row(group, describe(token) if verbose else escape(meaning(token) or token)))
+            rows.append(make_row(group, describe(token) if verbose else escape(meaning(token))))
         if is_common.any():
             rows.append(make_row(np.flatnonzero(is_common).tolist(), "base rate: evidence in every message"))
         lines = ["evidence for each class, and the share of each class's messages that have it:"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from spamnb.cli.options import ErrorCounter, no_message_error
+from spamnb.cli.options import ErrorCounter
 from spamnb.errors import SpamnbError, in_options
 from spamnb.shown_text import pluralize
 
@@ -22,7 +22,6 @@ _MAX_BATCH_BYTES = 8 << 20  # bytes of messages per transaction, which bounds th
 
 
 def change_model(
-    sources: tuple[str, ...],
     entries: Iterator[Entry],
     unreadable: ErrorCounter,
     change: Callable[[list[bytes]], list[T]],
@@ -33,7 +32,7 @@ def change_model(
 
     An entry that fails is counted in ``unreadable``, and the work continues. A terminal shows the progress of
     ``activity``, such as "learning". SpamnbError and Ctrl-C end the work; the text of the error has the number of
-    messages that are done. Raise SpamnbError if there is no message.
+    messages that are done.
     """
     from spamnb.api.progress import show_progress
     from spamnb.sources.entries import work_in_batches
@@ -55,5 +54,3 @@ def change_model(
     except KeyboardInterrupt:
         summary = f"{activity} {pluralize(n_done, 'message')} is done; run the command again for the rest"
         raise KeyboardInterrupt(summary if n_done else "nothing has changed") from None
-    if not n_done and not unreadable.count:
-        raise no_message_error(sources)

@@ -19,7 +19,6 @@ from spamnb.cli.options import (
     find_messages,
     format_option,
     model_option,
-    no_message_error,
     standard_output,
     starter_option,
     tell,
@@ -107,8 +106,6 @@ def classify_command(
             for verdict, text in results:
                 verdicts.add(verdict)
                 out.write(text)
-            if not verdicts and not unreadable.count:
-                raise no_message_error(sources)
             spam = classifier.settings.spam
             if output_format == "text" and out.isatty() and spam in classifier.model.totals.classes:
                 bound = format_probability(Loss.of(classifier.settings).threshold)
@@ -189,6 +186,5 @@ def _evidence(classification: Classification) -> str:
     rivals = [best, second], [second, best]
     names = [f"{one} against {other}" if len(classification.probabilities) > 2 else one for one, other in rivals]
     return "".join(
-        f"    for {names[weight <= 0]}: {escape(meaning(token) or token)}\n"
-        for token, weight in classification.evidence
+        f"    for {names[weight <= 0]}: {escape(meaning(token))}\n" for token, weight in classification.evidence
     )

@@ -13,7 +13,6 @@ from spamnb.cli.options import (
     find_messages,
     format_option,
     model_option,
-    no_message_error,
     tell,
 )
 
@@ -45,9 +44,6 @@ def explain_command(source: str | None, model: Path, top: int, verbose: bool, ou
 
     message: str | bytes = source or "-"
     if message == "-":
-        entry = next(find_messages((), ErrorCounter()), None)
-        if entry is None:
-            raise no_message_error(())
-        message = entry.read()
+        message = next(find_messages((), ErrorCounter())).read()
     explanation = explain(message, model, top, people=load_people(), tell=tell)
     click.echo(escape_json(explanation.to_dict()) if output_format == "json" else explanation.text(verbose))

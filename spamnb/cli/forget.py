@@ -53,7 +53,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
             open_ledger = stack.enter_context(Ledger.open(ledger, make=False))
         check_has_class(label, sorted(classifier.store.own.class_ids), f"{model}: ")
         entries = find_messages(sources, unreadable, label=label)
-        results = list(change_model(sources, entries, unreadable, forget_all, classifier.store, "forgetting"))
+        results = list(change_model(entries, unreadable, forget_all, classifier.store, "forgetting"))
     n_messages, n_forgotten = len(results), sum(is_forgotten for is_forgotten, _ in results)
     summary = f"forgot {n_forgotten:,} of {n_messages:,} from {label}"
     if n_messages > n_forgotten:

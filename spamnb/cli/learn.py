@@ -150,7 +150,7 @@ def learn_command(
         batch, writer = Batch.begin("learn", classifier.store), LedgerWriter(ledger, tell)
         stack.callback(writer.close)
 
-        results = list(change_model(sources, entries, unreadable, learn, classifier.store, "learning"))
+        results = list(change_model(entries, unreadable, learn, classifier.store, "learning"))
     n_messages, learned = len(results), [each for each in results if each.is_new]
     n_learned, n_moved = len(learned), Counter(each.old_class for each in learned if each.old_class)
     n_doubtful = sum(each.trust < MIN_TRUST for each in learned if not each.old_class)

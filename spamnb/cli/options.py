@@ -295,19 +295,26 @@ def standard_output() -> TextIO:
     return sys.stdout
 
 
-def no_message_error(sources: tuple[str, ...]) -> SpamnbError:
-    """Return the error for sources without a message."""
-    names = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
-    return SpamnbError(f"{names}: no message")
-
-
 def find_messages(
     sources: tuple[str, ...], unreadable: ErrorCounter, text_column: str | None = None, label: str | None = None
 ) -> Iterator[Entry]:
-    """Return the messages of the sources. Without sources, or for the source "-", read one message from standard input.
+    """Yield the messages of the sources. Without sources, or for the source "-", read one message from standard input.
 
-    With ``label``, each source is read as the source ``label=PATH`` of 'train'.
+    With ``label``, each source is read as the source ``label=PATH`` of 'train'. Raise SpamnbError if there is no
+    message.
     """
+    is_empty = True
+    for entry in _find(sources, unreadable, text_column, label):
+        is_empty = False
+        yield entry
+    if is_empty and not unreadable.count:
+        names = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
+        raise SpamnbError(f"{names}: no message")
+
+
+def _find(
+    sources: tuple[str, ...], unreadable: ErrorCounter, text_column: str | None, label: str | None
+) -> Iterator[Entry]:
     from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mbox, message_from_file, too_long_error
     from spamnb.sources.folders import note_unread, read_folders
     from spamnb.sources.formats import MAX_MESSAGE

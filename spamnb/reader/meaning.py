@@ -31,12 +31,12 @@ _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}")
 
 
 def meaning(token: str) -> str:
-    """Return the meaning of a token in words; "" for a word of the text, which needs no explanation.
+    """Return the meaning of a token in words. A word of the text is its own meaning.
 
     >>> meaning("received:213.105.180"), meaning("subject:caps:0"), meaning("p:¶"), meaning("url:example.org")
     ('passed through 213.105.180.*', 'Subject: no words in capitals', 'the sign ¶', 'a link to example.org')
     >>> meaning("line:6"), meaning("x-mailer:#0.00"), meaning("free pills")
-    ('lines of 32 to 63 bytes', 'X-Mailer: a word like 0.00', '')
+    ('lines of 32 to 63 bytes', 'X-Mailer: a word like 0.00', 'free pills')
     >>> meaning("truncated:links")
     'not read: some of the links, because there are too many'
     """
@@ -44,7 +44,7 @@ def meaning(token: str) -> str:
         return _FACTS[token]
     prefix, colon, rest = token.partition(":")
     if not colon:
-        return f"a word like {token[1:]}" if token.startswith("#") else ""
+        return f"a word like {token[1:]}" if token.startswith("#") else token
     if prefix in ("length", "caps", "line", "capitals") and rest.isdecimal():
         return _describe_amounts(prefix, int(rest))
     if prefix == "truncated" and rest in TRUNCATIONS:
@@ -58,17 +58,17 @@ def meaning(token: str) -> str:
     if prefix in ("url", "p"):
         return _PHRASES[prefix].format(rest)
     phrase = _PHRASES.get(prefix, f"{prefix.title()}: {{}}".replace("Id:", "ID:"))
-    return phrase.format(meaning(rest) or rest)
+    return phrase.format(meaning(rest))
 
 
 def describe(token: str) -> str:
-    """Return a token, and its meaning in brackets if it has one, in printable characters.
+    """Return a token, and its meaning in brackets if that is another text, in printable characters.
 
     >>> describe("url:example.org"), describe("free")
     ('url:example.org  (a link to example.org)', 'free')
     """
-    explanation = meaning(token)
-    return escape(f"{token}  ({explanation})" if explanation else token)
+    words = meaning(token)
+    return escape(token if words == token else f"{token}  ({words})")
 
 
 def _describe_amounts(kind: str, n_bits: int) -> str:

@@ -211,4 +211,4 @@ class ExplanationDisplay(_Bars):
         best, second, *_ = explanation.ranked_classes
         evidence = explanation.classification.evidence
         rare = [each for each, is_common in zip(evidence, explanation.is_common.tolist()) if not is_common][:top]
-        return cls([InformativeWord(meaning(t) or t, w, best if w > 0 else second) for t, w in rare]).plot(ax)
+        return cls([InformativeWord(meaning(t), w, best if w > 0 else second) for t, w in rare]).plot(ax)

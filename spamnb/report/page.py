@@ -10,7 +10,7 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,7 @@ from spamnb.report import charts
 from spamnb.report.evaluation import MATRIX_CLASSES, class_table, confusion_table, format_percent, headline_rows
 from spamnb.report.table import Table
 from spamnb.settings import SETTINGS, Settings
-from spamnb.shown_text import pluralize
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from spamnb.shown_text import make_environment, pluralize
 
 MAX_MISTAKES = 12  # pairs of class and verdict that are listed, about half a screen
 MAX_ERRORS = 12  # errors of each kind that are shown, so that the page of a large corpus stays small
@@ -37,7 +34,7 @@ MAX_CLASSES = 6  # classes whose numbers of messages are in the heading
 
 def render_page(result: Result, figures: Figures, settings: Settings, origin: Mapping[str, str]) -> str:
     """Return the page as HTML. ``origin`` has headings and texts, for example of the command."""
-    environment = _environment()
+    environment = make_environment("spamnb.report", meaning=meaning)
     assert environment.loader is not None
     css = environment.loader.get_source(environment, "page.css")[0]
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
@@ -61,17 +58,6 @@ def render_page(result: Result, figures: Figures, settings: Settings, origin: Ma
         origin=_list_origin(settings, origin),
     )
     return html.encode(errors="backslashreplace").decode()  # lone surrogates cannot be written as UTF-8
-
-
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # the import takes 45 ms
-
-    loader = PackageLoader("spamnb.report")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["meaning"] = lambda token: meaning(token) or token
-    return environment
 
 
 def summary_line(result: Result) -> str:

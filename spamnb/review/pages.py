@@ -21,7 +21,14 @@ from spamnb.ledger.verdicts import VerdictRow
 from spamnb.model.top_words import InformativeWord
 from spamnb.reader.meaning import meaning
 from spamnb.settings import origin
-from spamnb.shown_text import format_probability, format_share, format_time, pluralize, to_printable
+from spamnb.shown_text import (
+    format_probability,
+    format_share,
+    format_time,
+    make_environment,
+    pluralize,
+    to_printable,
+)
 from spamnb.sources.entries import attempt
 
 if TYPE_CHECKING:
@@ -150,24 +157,15 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("spamnb.review"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return make_environment(
+        "spamnb.review",
+        pluralize=pluralize,
+        displayed=lambda text, most=200: to_printable(text, most),
+        meaning=meaning,
+        percent=format_probability,
+        share=format_share,
+        time=format_time,
     )
-    environment.filters |= {
-        "pluralize": pluralize,
-        "displayed": lambda text, most=200: to_printable(text, most),
-        "meaning": lambda token: meaning(token) or token,
-        "percent": format_probability,
-        "share": format_share,
-        "time": format_time,
-    }
-    return environment
 
 
 def _paragraphs(text: str) -> str:
