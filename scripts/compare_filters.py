@@ -101,18 +101,17 @@ def rows(name: str, test: Sequence[Mail], run: Run) -> list[Row]:
     is_spam = np.array([mail.label == "spam" for mail in test])
     if len(run.scores) != len(test):
         raise RuntimeError(f"{name}: {len(run.scores)} scores of {len(test)} messages")
-    roc = roc_estimates(roc_counts(is_spam, run.scores))
+    one_minus_roca, sm_at_hm = roc_estimates(roc_counts(is_spam, run.scores))
     calibration = math.nan
     if run.probabilities is not None:
         p = np.array(run.probabilities)
         calibration = expected_calibration_error(reliability_table(is_spam, np.c_[1 - p, p], positive=1))
     out = []
     for decision, calls in run.calls.items():
-        errors = error_rates(is_spam, calls)
+        hm, sm = error_rates(is_spam, calls)
         f1 = precision_recall(confusion_matrix(is_spam, np.array(calls, dtype=int), 2)).f1[1]
         costs = run.train_seconds, run.score_seconds, run.peak_mb, run.model_mb
-        at_threshold = errors.hm.value, errors.sm.value, roc.sm_at_hm.value
-        figures = (*roc.one_minus_roca, *at_threshold, calibration, 100 * float(f1))
+        figures = (*one_minus_roca, hm.value, sm.value, sm_at_hm.value, calibration, 100 * float(f1))
         out.append(Row(name, decision, *costs, *figures))
     return out
 

@@ -154,10 +154,10 @@ def figures(result: Result) -> list[float]:
     spam = result.classes.index("spam")
     truth, scores = result.truth == spam, result.margins[:, spam]
     p = result.probabilities[:, spam]
-    errors = error_rates(truth, result.verdicts == spam)
+    hm, sm = error_rates(truth, result.verdicts == spam)
     missed = 100 * float(least_missed_spam(roc_counts(truth, scores), 0.001))
     calibration = expected_calibration_error(reliability_table(truth, np.c_[1 - p, p], positive=1))
-    return [one_minus_roca(truth, scores), missed, calibration, by_chance(p), errors.hm.value, errors.sm.value]
+    return [one_minus_roca(truth, scores), missed, calibration, by_chance(p), hm.value, sm.value]
 
 
 def main() -> None:

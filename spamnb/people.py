@@ -183,24 +183,20 @@ def read_sent(header: bytes) -> SentMail | None:
     return SentMail(sender, tuple(addresses)) if len(addresses) <= _MAX_RECIPIENTS else None
 
 
-def add_recipients(sent: Iterable[SentMail]) -> int:
+def add_recipients(sent: Sequence[SentMail]) -> int:
     """Add the recipients of sent mail to their file, and return the number of new recipients.
 
     The senders of this mail are left out, because spam often has the address of its recipient as its sender.
     """
     with _WRITE_LOCK:
-        return _add_recipients(list(sent))
-
-
-def _add_recipients(sent: Sequence[SentMail]) -> int:
-    people, path = load_people(), recipients_path()
-    old_recipients = path.read_text("latin-1").split() if path.exists() else []
-    senders = {mail.sender for mail in sent}
-    others = {*people.allow, *people.block, *senders}
-    new_recipients = list(dict.fromkeys(name for mail in sent for name in mail.recipients if name not in others))
-    recipients = [*(name for name in old_recipients if name not in senders), *new_recipients][-MAX_RECIPIENTS_KEPT:]
-    if recipients != old_recipients:
-        replace_text(path, "".join(f"{name}\n" for name in recipients))
+        people, path = load_people(), recipients_path()
+        old_recipients = path.read_text("latin-1").split() if path.exists() else []
+        senders = {mail.sender for mail in sent}
+        others = {*people.allow, *people.block, *senders}
+        new_recipients = list(dict.fromkeys(name for mail in sent for name in mail.recipients if name not in others))
+        recipients = [*(name for name in old_recipients if name not in senders), *new_recipients][-MAX_RECIPIENTS_KEPT:]
+        if recipients != old_recipients:
+            replace_text(path, "".join(f"{name}\n" for name in recipients))
     return len(new_recipients)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from spamnb.cli.options import ErrorCounter
 from spamnb.errors import SpamnbError, in_options
 from spamnb.shown_text import pluralize
+from spamnb.sources.entries import Entry, SkippedMessages
 
 if TYPE_CHECKING:
-    from spamnb.sources.entries import Entry
     from spamnb.store.store import Store
 
 
@@ -23,7 +22,7 @@ _MAX_BATCH_BYTES = 8 << 20  # bytes of messages per transaction, which bounds th
 
 def change_model(
     entries: Iterator[Entry],
-    unreadable: ErrorCounter,
+    unreadable: SkippedMessages,
     change: Callable[[list[bytes]], list[T]],
     store: Store,
     activity: str,

@@ -13,7 +13,6 @@ import click
 
 from spamnb.cli.options import (
     SOURCE,
-    ErrorCounter,
     WholeNumber,
     begin_with_starter,
     find_messages,
@@ -27,11 +26,11 @@ from spamnb.cli.options import (
 )
 from spamnb.errors import in_options
 from spamnb.shown_text import escape, escape_json, format_probability
+from spamnb.sources.entries import Entry, SkippedMessages
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
     from spamnb.model.classification import Classification
-    from spamnb.sources.entries import Entry
 
 EX_TEMPFAIL = 75  # the exit status after which mail software tries again later (sysexits.h)
 
@@ -83,7 +82,7 @@ def classify_command(
     """
     if n_tokens and output_format == "csv":
         raise click.UsageError("--explain: the CSV format has no column for tokens; use --format json")
-    unreadable = ErrorCounter()
+    unreadable = SkippedMessages(tell)
     verdicts: set[str] = set()
     try:
         from spamnb.api.explain import reason_for_unsure

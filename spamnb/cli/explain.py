@@ -8,13 +8,13 @@ import click
 
 from spamnb.cli.options import (
     SOURCE,
-    ErrorCounter,
     WholeNumber,
     find_messages,
     format_option,
     model_option,
     tell,
 )
+from spamnb.sources.entries import SkippedMessages
 
 
 @click.command("explain", short_help="Show the tokens that decided one message.")
@@ -44,6 +44,6 @@ def explain_command(source: str | None, model: Path, top: int, verbose: bool, ou
 
     message: str | bytes = source or "-"
     if message == "-":
-        message = next(find_messages((), ErrorCounter())).read()
+        message = next(find_messages((), SkippedMessages(tell))).read()
     explanation = explain(message, model, top, people=load_people(), tell=tell)
     click.echo(escape_json(explanation.to_dict()) if output_format == "json" else explanation.text(verbose))

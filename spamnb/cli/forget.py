@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from spamnb.cli.changes import change_model
-from spamnb.cli.options import SOURCE, ErrorCounter, find_messages, is_on_command_line, model_option, own_ledger_option
+from spamnb.cli.options import SOURCE, find_messages, is_on_command_line, model_option, own_ledger_option, tell
+from spamnb.sources.entries import SkippedMessages
 
 
 @click.command("forget", short_help="Remove messages from a class.")
@@ -33,7 +34,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
     from spamnb.ledger.ledger import Batch, Ledger
     from spamnb.reader.message import digest
 
-    unreadable = ErrorCounter()
+    unreadable = SkippedMessages(tell)
 
     def forget(raw: bytes) -> tuple[bool, str]:
         """Return whether the message was forgotten, and the class that had learned it, or ""."""

@@ -13,7 +13,6 @@ import click
 from spamnb.cli.changes import change_model
 from spamnb.cli.options import (
     SOURCE,
-    ErrorCounter,
     FilePath,
     find_messages,
     new_model_option,
@@ -22,10 +21,10 @@ from spamnb.cli.options import (
     tell,
     text_column_option,
 )
+from spamnb.sources.entries import Entry, SkippedMessages
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier, Learned
-    from spamnb.sources.entries import Entry
 
 
 @click.command("learn", short_help="Add messages to a class.")
@@ -97,7 +96,7 @@ def learn_command(
         check_class_name(label)
     except ValueError as error:
         raise SpamnbError(str(error)) from None
-    unreadable = ErrorCounter()
+    unreadable = SkippedMessages(tell)
     entries = find_messages(sources, unreadable, text_column, label)
     if shared is not None and model.exists():
         raise click.UsageError(f"--shared is for a new model, but {model} exists")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from spamnb.cli.options import ErrorCounter, is_on_command_line, tell
+from spamnb.cli.options import is_on_command_line, tell
 from spamnb.errors import SpamnbError, describe_error
 from spamnb.shown_text import escape
+from spamnb.sources.entries import SkippedMessages
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
@@ -138,7 +139,7 @@ def list_targets(names: tuple[str, ...], model: Path, junk: str | None, unsure: 
 def open_filing(
     command: str,
     target: Target,
-    unreadable: ErrorCounter,
+    unreadable: SkippedMessages,
     ledger: Path,
     *,
     writable: bool = False,
@@ -180,7 +181,7 @@ def save_recipients(display_name: str, sent: Sequence[SentMail]) -> None:
         tell(f"{display_name}: {added}; mail from recipients is never called spam")
 
 
-def for_each(targets: list[Target], unreadable: ErrorCounter, work: Callable[[Target], None]) -> None:
+def for_each(targets: list[Target], unreadable: SkippedMessages, work: Callable[[Target], None]) -> None:
     """Call ``work`` for each mailbox. If there are several, an error is printed, and the next mailbox follows.
 
     Exit with status 1 if ``work`` fails, or if a message cannot be read.

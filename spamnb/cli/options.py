@@ -17,11 +17,10 @@ from click.core import ParameterSource
 
 from spamnb.errors import SpamnbError, in_options
 from spamnb.shown_text import escape
-from spamnb.sources.entries import SkippedMessages
+from spamnb.sources.entries import Entry, SkippedMessages
 
 if TYPE_CHECKING:
     from spamnb.settings import Setting
-    from spamnb.sources.entries import Entry
 
 
 def default_model() -> Path:
@@ -272,13 +271,6 @@ def tell(line: str) -> None:
         click.echo(f"spamnb: {in_options(line)}", err=True)
 
 
-class ErrorCounter(SkippedMessages):
-    """A counter of messages that could not be read. It prints each error on standard error."""
-
-    def __init__(self) -> None:
-        super().__init__(tell)
-
-
 def read_standard_input(max_bytes: int = -1) -> bytes:
     """Return the bytes of standard input, at most ``max_bytes`` unless that is -1."""
     if sys.stdin is None:
@@ -296,7 +288,7 @@ def standard_output() -> TextIO:
 
 
 def find_messages(
-    sources: tuple[str, ...], unreadable: ErrorCounter, text_column: str | None = None, label: str | None = None
+    sources: tuple[str, ...], unreadable: SkippedMessages, text_column: str | None = None, label: str | None = None
 ) -> Iterator[Entry]:
     """Yield the messages of the sources. Without sources, or for the source "-", read one message from standard input.
 
@@ -313,7 +305,7 @@ def find_messages(
 
 
 def _find(
-    sources: tuple[str, ...], unreadable: ErrorCounter, text_column: str | None, label: str | None
+    sources: tuple[str, ...], unreadable: SkippedMessages, text_column: str | None, label: str | None
 ) -> Iterator[Entry]:
     from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mbox, message_from_file, too_long_error
     from spamnb.sources.folders import note_unread, read_folders

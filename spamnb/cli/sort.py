@@ -23,7 +23,8 @@ from spamnb.cli.mailboxes import (
     open_filing,
     retry,
 )
-from spamnb.cli.options import ErrorCounter, begin_with_starter, model_option, own_ledger_option, starter_option, tell
+from spamnb.cli.options import begin_with_starter, model_option, own_ledger_option, starter_option, tell
+from spamnb.sources.entries import SkippedMessages
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
@@ -66,7 +67,7 @@ def sort_command(
       spamnb sort --dry-run ~/Maildir   # show the moves
       spamnb sort --quiet ~/Maildir     # move the spam, for cron
     """
-    unreadable = ErrorCounter()
+    unreadable = SkippedMessages(tell)
 
     def sort(target: Target) -> None:
         with open_filing("sort", target, unreadable, ledger, dry_run=dry_run) as filing:
@@ -76,7 +77,7 @@ def sort_command(
     for_each(list_targets(mailboxes, model, junk, unsure), unreadable, sort)
 
 
-def _sort(target: Target, filing: Filing, unreadable: ErrorCounter, everything: bool, quiet: bool) -> None:
+def _sort(target: Target, filing: Filing, unreadable: SkippedMessages, everything: bool, quiet: bool) -> None:
     """Sort a mailbox, and print how many messages were moved to each folder."""
     from spamnb.shown_text import pluralize
 

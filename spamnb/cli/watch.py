@@ -23,7 +23,6 @@ from spamnb.cli.mailboxes import (
     save_recipients,
 )
 from spamnb.cli.options import (
-    ErrorCounter,
     WholeNumber,
     begin_with_starter,
     model_option,
@@ -33,6 +32,7 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.sort import format_heading
 from spamnb.errors import describe_error, in_options
+from spamnb.sources.entries import SkippedMessages
 
 if TYPE_CHECKING:
     from spamnb.mailbox.filing import Filing
@@ -93,7 +93,7 @@ def watch_command(
     for path in {target.model for target in targets}:
         with Classifier.open(path, writable=True) as classifier:
             classifier.store.check_writable()
-    unreadable, stop = ErrorCounter(), Stop()
+    unreadable, stop = SkippedMessages(tell), Stop()
     if once:
 
         def scan(target: Target) -> None:

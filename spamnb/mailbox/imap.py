@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from spamnb.errors import SpamnbError
 from spamnb.mailbox import interface
 from spamnb.mailbox.interface import Arrivals, Move, Part, wait_readable
-from spamnb.sources.accounts import find_account, parse_url
+from spamnb.sources.accounts import parse_url
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_reading import FIELD_BATCH, INBOX, ImapReader, ImapState, Uid
 from spamnb.sources.mailbox import SPAM, Folder, MailboxMessage
@@ -39,7 +39,7 @@ class ImapMailbox(ImapReader):
     """An IMAP account in which mail can be moved."""
 
     def __init__(self, url: str, junk: str | None = None) -> None:
-        super().__init__(find_account(parse_url(url)))
+        super().__init__(parse_url(url))
         self.address = self.url.address
         home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
         # The same file for imap:// and imaps://.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
 from spamnb.shown_text import escape, pluralize
-from spamnb.sources.accounts import Account, ImapUrl, find_account
+from spamnb.sources.accounts import ImapUrl, find_account
 from spamnb.sources.entries import Entry, OnError
 from spamnb.sources.imap_connection import (
     ANSWER_SECONDS,
@@ -84,9 +84,9 @@ class ImapReader:
     ``pauses`` are the seconds before each new attempt of a request that only reads (`retry`).
     """
 
-    def __init__(self, account: Account, pauses: Sequence[float] = ()) -> None:
-        self.display_name = escape(account.url.address)
-        self.url, self._account, self._pauses = account.url, account, pauses
+    def __init__(self, url: ImapUrl, pauses: Sequence[float] = ()) -> None:
+        self.display_name = escape(url.address)
+        self.url, self._account, self._pauses = url, find_account(url), pauses
         self._client: IMAPClient | None = None
         self._has_connected = False
         self._folders: list[Folder] | None = None
@@ -279,7 +279,7 @@ def imap_entries(label: str | None, url: ImapUrl, on_unreadable: OnError, recurs
     If the URL has no folder and ``recursive``, yield the messages of all folders except junk (unless ``label`` is
     spam), trash, drafts, templates and copies of all mail. Raise SpamnbError if the account cannot be read.
     """
-    with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
+    with closing(ImapReader(url, PAUSES)) as mailbox:
         folders = _select_folders(mailbox, label, recursive, mailbox.url.folder)
         for name in mailbox.odd_names if recursive and not mailbox.url.folder else ():
             on_unreadable(f"{mailbox.display_name}/{name}", ValueError(ODD_NAME))
@@ -300,7 +300,7 @@ def unseen_note(label: str, url: ImapUrl, recursive: bool) -> Iterator[str]:
     """
     if folder_role(label) == "junk":
         return
-    with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
+    with closing(ImapReader(url, PAUSES)) as mailbox:
         folders = _select_folders(mailbox, label, recursive, mailbox.url.folder)
         if n_unseen := sum(len(mailbox.search(folder, criteria=["UNSEEN"])) for folder in folders):
             count = pluralize(n_unseen, "message")
@@ -312,7 +312,7 @@ def count_unread_folders(label: str, url: ImapUrl, read: Sequence[ImapUrl]) -> t
 
     Folders without messages are left out, and so are those that are not read for this class with ``recursive``.
     """
-    with closing(ImapReader(find_account(url), PAUSES)) as mailbox:
+    with closing(ImapReader(url, PAUSES)) as mailbox:
         paths = {
             folder.path
             for other in read

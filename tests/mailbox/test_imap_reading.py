@@ -12,7 +12,7 @@ from commands import run
 from imap_account import Server, account
 
 from spamnb.sources import imap_reading
-from spamnb.sources.accounts import find_account, parse_url
+from spamnb.sources.accounts import parse_url
 from spamnb.sources.imap_reading import ImapReader
 from spamnb.store.store import Store
 
@@ -73,7 +73,7 @@ def test_a_model_is_that_of_the_same_mail_in_folders(server: Server, tmp_path: P
 def test_a_server_that_does_not_answer_is_given_up_and_asked_again(server: Server, monkeypatch):
     monkeypatch.setattr(time, "sleep", lambda pause: server.go_on())
     monkeypatch.setattr(imap_reading, "ANSWER_SECONDS", 0.3)
-    box = ImapReader(find_account(parse_url(server.url)), [5.0])
+    box = ImapReader(parse_url(server.url), [5.0])
     try:
         inbox = box.folders()[0]
         server.pause()
@@ -96,7 +96,7 @@ def test_a_folder_may_be_written_with_slashes_whatever_the_server_puts_there(mad
     server = made(kind=DottedServer)
     with server.person() as person:
         person.client.create("INBOX.Work.Entw&APw-rfe")
-    box = ImapReader(find_account(parse_url(server.url)))
+    box = ImapReader(parse_url(server.url))
     try:
         for name in ("Work/Entwürfe", "work.entwürfe", "INBOX/Work/Entwürfe", "INBOX.Work.Entwürfe"):
             assert box.locate(name).path == "INBOX.Work.Entwürfe"
