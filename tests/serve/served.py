@@ -14,7 +14,7 @@ class Server:
     """A ``spamnb serve`` process; ``ask`` sends bytes and returns all that comes back."""
 
     def __init__(self, folder: Path, model: Path, *options: str) -> None:
-        self.log = folder / f"log-{time.monotonic_ns()}"
+        self.log, self.model = folder / f"log-{time.monotonic_ns()}", model
         command = [sys.executable, "-m", "spamnb", "serve", "--model", str(model), *options]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(command, stderr=log)

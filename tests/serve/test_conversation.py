@@ -190,28 +190,41 @@ def served_by(
     return Conversations(workers, log, limits or Limits())
 
 
+async def opened(
+    spamd: Conversations, request: bytes
+) -> tuple[asyncio.Task[None], asyncio.StreamReader, asyncio.StreamWriter]:
+    """Begin a conversation with these bytes."""
+    ours, theirs = socket.socketpair()
+    served = asyncio.create_task(spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours)))
+    reader, writer = await asyncio.open_connection(sock=theirs)
+    writer.write(request)
+    return served, reader, writer
+
+
+async def answered(spamd: Conversations, request: bytes, ends: bool = True) -> bytes:
+    """Return the reply to one request, and end the server. A client that does not end sends a byte now and then."""
+    served, reader, writer = await opened(spamd, request)
+    if ends:
+        writer.write_eof()
+    while not ends and not served.done():
+        writer.write(b"x")
+        await asyncio.sleep(0.02)
+    reply = await reader.read()
+    writer.close()
+    await served
+    await spamd.close()
+    return reply
+
+
 def converse(
     request: bytes, classify: Callable[[bytes], object], ends: bool = True, **limits: float
 ) -> tuple[bytes, list[dict]]:
-    """Return the reply to a request, and the log. A client that does not end sends a byte now and then."""
+    """Return the reply to a request, and the log."""
     logged: list[dict] = []
 
     async def talk() -> bytes:
         spamd = served_by(Stub(classify), lambda **facts: logged.append(facts), Limits(**limits))  # type: ignore[arg-type]
-        ours, theirs = socket.socketpair()
-        served = asyncio.create_task(spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours)))
-        reader, writer = await asyncio.open_connection(sock=theirs)
-        writer.write(request)
-        if ends:
-            writer.write_eof()
-        while not ends and not served.done():
-            writer.write(b"x")
-            await asyncio.sleep(0.02)
-        reply = await reader.read()
-        writer.close()
-        await served
-        await spamd.close()
-        return reply
+        return await answered(spamd, request, ends)
 
     return asyncio.run(talk()), logged
 
@@ -237,15 +250,20 @@ def test_a_connection_that_breaks_in_the_work_is_a_fault_and_no_lost_client(erro
     assert reply.startswith(b"SPAMD/1.0 70 EX_SOFTWARE ") and [line["event"] for line in logged] == ["fault", "request"]
 
 
+def pair_that_resets() -> tuple[socket.socket, socket.socket]:
+    """Return a client and its connection at the server, which is reset if the client closes."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        client = socket.create_connection(listening.getsockname())
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return client, listening.accept()[0]
+
+
 def test_a_client_that_breaks_off_is_answered_nothing_and_is_no_fault():
     logged: list[dict] = []
 
     async def talk() -> None:
         spamd = served_by(Stub(hang), lambda **facts: logged.append(facts))
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            client = socket.create_connection(listening.getsockname())
-            ours, _ = listening.accept()
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets
+        client, ours = pair_that_resets()
         client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: 99\r\n\r\nSubject")
         served = asyncio.create_task(spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours)))
         await asyncio.sleep(0.1)
@@ -287,10 +305,7 @@ def test_a_fault_costs_one_reply_and_is_logged_whole():
 
 def test_a_client_that_hangs_up_is_no_fault():
     async def talk() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            client = socket.create_connection(listening.getsockname())
-            ours, _ = listening.accept()
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets
+        client, ours = pair_that_resets()
         spamd = served_by(Stub(hang), lambda **facts: client.close())
         client.sendall(b"SKIP SPAMC/1.2\r\n")
         await spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours))
@@ -304,28 +319,6 @@ def test_large_messages_at_once_are_bounded():
     assert reply.startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many large messages at once")
     reply, _ = converse(CHECK, hang, connections=0)
     assert reply == b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many connections\r\n"
-
-
-async def opened(
-    spamd: Conversations, request: bytes
-) -> tuple[asyncio.Task[None], asyncio.StreamReader, asyncio.StreamWriter]:
-    """Begin a conversation with these bytes."""
-    ours, theirs = socket.socketpair()
-    served = asyncio.create_task(spamd.converse(SpamdWire(), *await asyncio.open_connection(sock=ours)))
-    reader, writer = await asyncio.open_connection(sock=theirs)
-    writer.write(request)
-    return served, reader, writer
-
-
-async def answered(spamd: Conversations, request: bytes) -> bytes:
-    """Return the reply to one request, after which the server ends."""
-    served, reader, writer = await opened(spamd, request)
-    writer.write_eof()
-    reply = await reader.read()
-    writer.close()
-    await served
-    await spamd.close()
-    return reply
 
 
 def test_slow_connections_use_up_neither_all_places_nor_all_memory():

@@ -72,19 +72,17 @@ def test_lessons_are_those_of_the_user_to_whom_mail_is_delivered(serve, model, t
     assert post(server, "/learnham", SPAM, Deliver_To="../ann")[0] == 404
 
 
-def test_teaching_is_refused_unless_allowed(serve, model):
-    status, body = post(serve(model, "--http", "0"), "/learnspam", HAM)
+def test_teaching_is_refused_unless_allowed_and_to_web_pages(serve, model, asked):
+    server = serve(model, "--port", "0", "--http", "0")
+    reply = server.about("TELL", HAM, "1.5", "Message-class: spam", "Set: local")
+    assert reply == b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: TELL needs --allow-tell\r\n"
+    status, body = post(server, "/learnspam", HAM)
     assert status == 503 and "--allow-tell" in json.loads(body)["error"]
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(HAM) is None
-
-
-def test_no_web_page_may_ask_or_teach(serve, model):
-    server = serve(model, "--http", "0", "--allow-tell")
     for path in ("/checkv2", "/learnspam"):
-        assert post(server, path, HAM, Origin="https://example.org")[0] == 400
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(HAM) is None
+        assert post(asked, path, HAM, Origin="https://example.org")[0] == 400
+    for path in (model, asked.model):
+        with Classifier.open(path) as classifier:
+            assert classifier.learned(HAM) is None
 
 
 def test_stat_counts_verdicts_lessons_and_the_models_messages(serve, model):

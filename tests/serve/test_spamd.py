@@ -123,14 +123,6 @@ def test_telling(serve, model):
         assert classifier.learned(HAM) == "spam"
 
 
-def test_tell_is_refused_unless_allowed(serve, model):
-    server = serve(model)
-    reply = server.about("TELL", SPAM, "1.5", "Message-class: ham", "Set: local")
-    assert reply == b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: TELL needs --allow-tell\r\n"
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(SPAM) is None
-
-
 def test_each_user_learns_for_themselves(serve, model, tmp_path):
     users = tmp_path / "users"
     users.mkdir()
