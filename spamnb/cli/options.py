@@ -205,6 +205,8 @@ def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _set(context: click.Context, _: click.Parameter, assignments: tuple[str, ...]) -> dict[str, Any]:
+    if not assignments:  # click 8.1 calls this before --help, which needs no numpy
+        return {}
     from spamnb.api.arguments import make_settings
     from spamnb.settings import SETTINGS
 

@@ -503,7 +503,9 @@ def test_help_version_and_misspelt_options_are_what_people_type() -> None:
     assert output_of("version") == output_of("-v") == output_of("--version")
     assert output_of("help") == output_of("--help") and output_of("help", "sort") == output_of("sort", "--help")
     refused = run("train", "--forse", "x")
-    assert refused.exit_code == 2 and refused.stderr.endswith("No such option '--forse'. Did you mean '--force'?\n")
+    told = refused.stderr.splitlines()[-1]  # in click's words, which differ from version to version
+    assert refused.exit_code == 2
+    assert all(words in told for words in ("No such option", "--forse", "Did you mean", "--force"))
 
 
 def test_explain_prints_json_and_words_takes_a_pair_without_quotes(model: Path, tmp_path: Path) -> None:
