@@ -22,11 +22,19 @@ def _compiler() -> str | None:
     return next((command for command in commands if command and shutil.which(shlex.split(command)[0])), None)
 
 
+def _check_headers() -> None:
+    """Exit with one line if Python's headers are missing, before a compiler is downloaded."""
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        raise SystemExit("spamnb: a build needs Python's headers (Debian: apt install python3-dev); a wheel needs none")
+
+
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
+    _check_headers()
     return [*build_meta.get_requires_for_build_wheel(config_settings), *([] if _compiler() else ["ziglang"])]
 
 
 def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
+    _check_headers()
     return [*build_meta.get_requires_for_build_editable(config_settings), *([] if _compiler() else ["ziglang"])]
 
 

@@ -56,6 +56,15 @@ def test_without_a_compiler_nothing_is_written_to_the_home(
     assert Path(os.environ["ZIG_GLOBAL_CACHE_DIR"]).is_relative_to(tmp_path)
 
 
+@pytest.mark.parametrize("hook", ["get_requires_for_build_wheel", "get_requires_for_build_editable"])
+def test_a_build_without_headers_says_in_one_line_what_to_install(
+    backend: ModuleType, hook: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend.sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(SystemExit, match=r"^spamnb: .*apt install python3-dev"):
+        getattr(backend, hook)()
+
+
 def test_a_source_distribution_has_all_files_of_the_checkout() -> None:
     """Without conftest.py its tests would write to the files of the person who runs them."""
     root = FILE.parents[1]

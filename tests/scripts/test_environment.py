@@ -42,3 +42,12 @@ def test_what_is_compiled_is_built_again_when_it_has_changed(tmp_path: Path, cha
     assert not made()
     (tmp_path / changed).write_text("other")
     assert made()
+
+
+def test_a_python_without_headers_is_not_used(tmp_path: Path) -> None:
+    """Debian's Python has them in a package of its own."""
+    (tmp_path / "sysconfig.py").write_text("def get_path(name):\n    return '/nowhere'\n")
+    command = ["bash", "-euc", f". '{ROOT}/scripts/environment'; find_python"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 1 and ran.stderr.count("\n") == 1 and "apt install python3-venv python3-dev" in ran.stderr
