@@ -10,8 +10,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -40,13 +40,6 @@ def model(folder: Path, tmp_path: Path) -> Path:
     path = tmp_path / "model.spamnb"
     assert run("train", "-m", path, folder).exit_code == 0
     return path
-
-
-def fails(error: BaseException) -> Callable[..., None]:
-    def fail(*arguments: object, **options: object) -> None:
-        raise error
-
-    return fail
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -210,7 +203,7 @@ def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
 def test_filter_says_in_one_line_why_it_did_not_classify(
     model: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
-    monkeypatch.setattr("spamnb.filter.Classifier.open", fails(error))
+    monkeypatch.setattr("spamnb.filter.Classifier.open", Mock(side_effect=error))
     result = run("filter", "-m", model, stdin=message("spam", 1))
     assert (result.exit_code, result.stderr) == (0, f"spamnb: {said}\n")
     assert result.stdout_bytes == f"X-Spam-Warning: not classified: {said}\n".encode() + message("spam", 1)
@@ -353,7 +346,7 @@ def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_pat
 def test_what_ends_classify_is_no_verdict(
     model: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
 ) -> None:
-    monkeypatch.setattr("spamnb.filter.Classifier.classify_all", fails(error))
+    monkeypatch.setattr("spamnb.filter.Classifier.classify_all", Mock(side_effect=error))
     result = run("classify", "-m", model, "--exit-code", stdin=b"Subject: x\n")
     assert (result.exit_code, result.output) == (code, said)
 
@@ -367,12 +360,9 @@ def test_no_folder_is_made_for_a_model_that_is_named(command: str, model: Path, 
 
 
 def test_a_user_without_home_loses_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nobody(user: int) -> None:
-        raise KeyError(user)
-
     for name in ("HOME", "XDG_DATA_HOME", "SPAMNB_MODEL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("pwd.getpwuid", nobody)  # as in a container
+    monkeypatch.setattr("pwd.getpwuid", Mock(side_effect=KeyError))  # as in a container
     passed = run("filter", stdin=message("spam", 1))
     assert passed.exit_code == 0 and passed.stdout_bytes.endswith(message("spam", 1))
     assert run("classify", "--exit-code", stdin=message("spam", 1)).exit_code == 75

@@ -7,6 +7,7 @@ import time
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -80,11 +81,7 @@ def test_without_a_ledger_filter_answers_and_sort_moves_nothing(model, tmp_path,
     if wrong == "damaged":
         ledger.write_bytes(b"no database at all" * 100)
     elif wrong == "full":
-
-        def full(*arguments):
-            raise SpamnbError("the disk is full")
-
-        monkeypatch.setattr(Ledger, "put", full)
+        monkeypatch.setattr(Ledger, "put", Mock(side_effect=SpamnbError("the disk is full")))
     box = maildir.make_folder(tmp_path / "Mail")
     for number in range(3):
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import Result
@@ -146,11 +147,8 @@ def test_a_lesson_that_is_missed_is_told_and_comes_again(person: Person, monkeyp
     person.watch()
     person.move(key("spam", 680), "INBOX", "Junk")
 
-    def full(*arguments: object, **keywords: object) -> bool:
-        raise SpamnbError("the disk is full")
-
     with monkeypatch.context() as patched:
-        patched.setattr(Classifier, "learn", full)
+        patched.setattr(Classifier, "learn", Mock(side_effect=SpamnbError("the disk is full")))
         result = person.watch()
     assert (result.exit_code, result.output) == (1, "Error: the disk is full\n")
     assert fields(person.watch()) == [["learned", "spam"]]
@@ -259,13 +257,9 @@ def test_what_would_not_be_moved_stays_and_is_tried_again(person: Person, monkey
     person.deliver(message("spam", 560))
     told: list[str] = []
     with person.open_record(lambda name, error: told.append(str(error))) as record:
-
-        def refuse(*_: object) -> None:
-            raise Denied("over quota")
-
         (one,) = record.new_messages()
         with monkeypatch.context() as patched:
-            patched.setattr(record.mailbox, "move", refuse)
+            patched.setattr(record.mailbox, "move", Mock(side_effect=Denied("over quota")))
             assert record.move([(one, verdict_on(message("spam", 560)))], record.mailbox.locate()) == {}
         assert record.new_messages() == [one] and told == ["over quota"] and set(person.where().values()) == {"INBOX"}
 
@@ -369,12 +363,8 @@ def test_a_page_moves_only_the_very_message_and_only_where_it_knows_the_mailbox(
     (kept,) = person.paths("Junk")
     with Ledger.open(path) as ledger:
         number = position(ledger, spam)
-
-        def full(*paths: object) -> None:
-            raise OSError(28, "No space left on device")
-
         with monkeypatch.context() as patched, pytest.raises(SpamnbError, match=r"not moved: .*No space left"):
-            patched.setattr(Path, "rename", full)
+            patched.setattr(Path, "rename", Mock(side_effect=OSError(28, "No space left on device")))
             move(ledger, number, INBOX)
         kept.write_bytes(message("ham", 900))
         with OpenMailboxes(ledger) as mailboxes:

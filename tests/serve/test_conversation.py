@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -232,13 +233,6 @@ def converse(
 CHECK = b"CHECK SPAMC/1.5\r\n\r\nSubject: x\r\n\r\nhi\r\n"
 
 
-def fail(error: Exception) -> Callable[[bytes], object]:
-    def classify(raw: bytes) -> object:
-        raise error
-
-    return classify
-
-
 def hang(raw: bytes) -> object:
     while True:
         time.sleep(0.01)
@@ -246,7 +240,7 @@ def hang(raw: bytes) -> object:
 
 @pytest.mark.parametrize("error", [ConnectionResetError("of the work"), TimeoutError("of the work")])
 def test_a_connection_that_breaks_in_the_work_is_a_fault_and_no_lost_client(error: Exception):
-    reply, logged = converse(CHECK, fail(error))
+    reply, logged = converse(CHECK, Mock(side_effect=error))
     assert reply.startswith(b"SPAMD/1.0 70 EX_SOFTWARE ") and [line["event"] for line in logged] == ["fault", "request"]
 
 
@@ -289,7 +283,7 @@ def test_a_client_that_sends_a_byte_now_and_then_is_cut_off(request_: bytes, sai
 
 
 def test_a_model_that_cannot_be_read_or_written_is_a_temporary_failure():
-    reply, _ = converse(CHECK, fail(SpamnbError("model.spamnb: the disk is full")))
+    reply, _ = converse(CHECK, Mock(side_effect=SpamnbError("model.spamnb: the disk is full")))
     assert reply == b"SPAMD/1.0 75 EX_TEMPFAIL model.spamnb: the disk is full\r\n"
     lesson = b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\r\nSubject: x\r\n\r\nhi\r\n"
     reply, _ = converse(lesson, hang)
@@ -297,7 +291,7 @@ def test_a_model_that_cannot_be_read_or_written_is_a_temporary_failure():
 
 
 def test_a_fault_costs_one_reply_and_is_logged_whole():
-    reply, logged = converse(CHECK, fail(ZeroDivisionError("division by zero")))
+    reply, logged = converse(CHECK, lambda raw: 1 / 0)
     assert reply.startswith(b"SPAMD/1.0 70 EX_SOFTWARE ") and b"division" not in reply
     assert [line["event"] for line in logged] == ["fault", "request"]
     assert "ZeroDivisionError: division by zero" in logged[0]["error"] and "in classify_all" in logged[0]["error"]
@@ -326,7 +320,7 @@ def test_slow_connections_use_up_neither_all_places_nor_all_memory():
 
     async def talk() -> None:
         limits = Limits(connections=6, total_bytes=250_000)
-        spamd = served_by(Stub(fail(SpamnbError("classified"))), limits=limits)
+        spamd = served_by(Stub(Mock(side_effect=SpamnbError("classified"))), limits=limits)
         clients = []
         for number in range(60):
             clients.append(await opened(spamd, slow[number % 3]))
@@ -413,7 +407,7 @@ def test_no_model_is_made_for_whom_nobody_teaches_and_a_folder_has_a_bound(model
     ask(b"CHECK", "ann", raw)
     assert ask(b"TELL", "ann", raw, allow_tell=False).startswith(b"SPAMD/1.0 69 ")
     with monkeypatch.context() as patched:
-        patched.setattr(ReaderCore, "_read", lambda *given: fail(MemoryError())(b""))
+        patched.setattr(ReaderCore, "_read", Mock(side_effect=MemoryError))
         assert ask(b"TELL", "ann", raw).startswith(b"SPAMD/1.0 70 ")
     assert list(folder.iterdir()) == []
     monkeypatch.setattr(user_models, "MAX_MODELS", 2)
