@@ -25,9 +25,9 @@ def output_of(*arguments: object, stdin: bytes | None = None) -> str:
     return result.output
 
 
-def stdout_of(*arguments: object) -> str:
+def stdout_of(*arguments: object, stdin: bytes | None = None) -> str:
     """Run a command that succeeds, and return its standard output."""
-    result = run(*arguments)
+    result = run(*arguments, stdin=stdin)
     assert result.exit_code == 0, result.output
     return result.stdout
 

@@ -9,12 +9,11 @@ from email.parser import BytesHeaderParser
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run, stdout_of
 from hypothesis import given
 from hypothesis import strategies as st
 from mail import message as mail
 
-from spamnb.cli import cli
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier
 from spamnb.mail_result import classify_mail
@@ -174,11 +173,6 @@ def from_ann(raw: bytes) -> bytes:
 def test_mail_of_a_known_sender_is_never_spam_and_everything_says_why(model: Path, file: Path):
     spam, ham = from_ann(mail("spam", 1001)), from_ann(mail("ham", 1001))
 
-    def run(*command: str, raw: bytes) -> str:
-        done = CliRunner().invoke(cli, [*command, "-m", str(model)], input=raw)
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
     with Classifier.open(model) as classifier:
         write(file, "")
         before = classify_mail(classifier, spam), classify_mail(classifier, ham)
@@ -188,14 +182,13 @@ def test_mail_of_a_known_sender_is_never_spam_and_everything_says_why(model: Pat
         assert found.verdict == "ham" and found.points < 0 and found.reasons[0].token == KNOWN
         assert repr(classify_mail(classifier, classifier.read(spam))) == repr(found)
         assert classify_mail(classifier, ham).log_odds == before[1].log_odds  # what is surer of it stands
-        assert not run("filter", raw=spam).startswith("X-Spam-Flag") and "you_know_this_sender" in run(
-            "filter", raw=spam
-        )
-        assert run("explain", raw=spam).startswith("verdict: ham\n  you know this sender\n")
+        filtered = stdout_of("filter", "-m", model, stdin=spam)
+        assert not filtered.startswith("X-Spam-Flag") and "you_know_this_sender" in filtered
+        assert stdout_of("explain", "-m", model, stdin=spam).startswith("verdict: ham\n  you know this sender\n")
         write(file, 'block = ["example.org"]')
         blocked = classify_mail(classifier, ham)
         assert blocked.is_spam and blocked.points >= 5 and blocked.reasons[0].token == BLOCKED
-        assert run("explain", raw=ham).startswith("verdict: spam\n  you blocked this sender\n")
+        assert stdout_of("explain", "-m", model, stdin=ham).startswith("verdict: spam\n  you blocked this sender\n")
         write(file, 'allow = ["ann@example.org"]\nserver = "mx.example"')
         forged = b"Authentication-Results: mx.example; dmarc=fail\n" + spam
         found = classify_mail(classifier, forged)
@@ -238,10 +231,10 @@ def test_a_mistake_in_the_file_is_one_line_with_which_serve_does_not_start_and_f
     with pytest.raises(SpamnbError) as caught:
         load_people("ann")
     assert line in str(caught.value) and str(file.parent) in str(caught.value) and "\n" not in str(caught.value)
-    passed = CliRunner().invoke(cli, ["filter", "-m", str(model)], input=mail("spam", 1))
+    passed = run("filter", "-m", model, stdin=mail("spam", 1))
     assert passed.exit_code == 0 and b"X-Spam-Warning: not classified" in passed.stdout_bytes
     assert passed.stdout_bytes.endswith(mail("spam", 1))
-    refused = CliRunner().invoke(cli, ["serve", "--port", "0", "-m", str(model)])
+    refused = run("serve", "--port", "0", "-m", model)
     assert refused.exit_code == 1 and line in refused.stderr and "listening" not in refused.stderr
 
 
@@ -276,7 +269,7 @@ def test_a_file_of_an_earlier_version_stops_what_would_have_read_it(
     old.touch()
     with pytest.raises(SpamnbError, match=re.escape(f"{old}: no longer read; move its content to {table}")):
         load_people()
-    filtered = CliRunner().invoke(cli, ["filter", "-m", str(model)], input=b"Subject: tea\n\nAt four?\n")
+    filtered = run("filter", "-m", model, stdin=b"Subject: tea\n\nAt four?\n")
     assert "X-Spam-Warning: not classified" in filtered.stdout and filtered.stdout.endswith("At four?\n")
 
 
@@ -332,7 +325,7 @@ def test_a_list_of_recipients_in_the_configuration_is_not_lost_without_a_word(fi
 def test_the_list_of_recipients_is_bounded_and_keeps_the_newest(file: Path):
     file.touch(0o600)
     numbers = range(MAX_RECIPIENTS_KEPT + 10)
-    assert add_recipients(SentMail("me@a.example", (f"n{n}@b.example",)) for n in numbers) == len(numbers)
+    assert add_recipients([SentMail("me@a.example", (f"n{n}@b.example",)) for n in numbers]) == len(numbers)
     assert recipients_path().read_text().split() == [f"n{n}@b.example" for n in numbers[10:]]
     assert load_people().classify_sender(b"From: n10@b.example\n\n") == KNOWN
     assert load_people().classify_sender(b"From: n9@b.example\n\n") == ""

@@ -4,16 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from imap_account import PASSWORD, Server
 from mail import message
 
-from spamnb.cli import cli
 from spamnb.sources.accounts import add_account, parse_url, read_accounts
 
 
 def check(name: str) -> tuple[int, list[list[str]], str]:
-    done = CliRunner().invoke(cli, ["check", name])
+    done = run("check", name)
     return done.exit_code, [line.split(maxsplit=2) for line in done.stdout.splitlines()], done.stderr
 
 

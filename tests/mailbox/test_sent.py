@@ -4,12 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import output_of
 from imap_account import Server
 from mail import message
 from person import MaildirPerson, Person
 
-from spamnb.cli import cli
 from spamnb.mailbox.maildir import make_folder
 from spamnb.mailbox.sent import find_mailboxes
 from spamnb.people import recipients_path
@@ -17,12 +16,6 @@ from spamnb.people import recipients_path
 
 def letter(recipient: str) -> bytes:
     return b"From: me@a.example\nTo: %s\nSubject: tea\nMessage-ID: <%s>\n\nfour\n" % ((recipient.encode(),) * 2)
-
-
-def run(*command: str) -> str:
-    done = CliRunner().invoke(cli, command)
-    assert done.exit_code == 0, done.output
-    return done.stderr
 
 
 @pytest.mark.parametrize("kind", ["Maildir", "Dovecot"])
@@ -46,13 +39,14 @@ def check(person: Person, name: str, model: Path) -> None:
     watch = "watch", "--once", "-m", str(model), name
     person.deliver(letter("ann@b.example"), "Sent")
     person.deliver(message("ham", 1))
-    assert ": 1 recipient of your mail; mail from" in run(*watch)
+    assert ": 1 recipient of your mail; mail from" in output_of(*watch)
     assert recipients_path().read_text() == "ann@b.example\n"
-    assert "recipient" not in run(*watch)
+    assert "recipient" not in output_of(*watch)
     person.deliver(letter("bob@b.example"), "Sent")
     person.deliver(letter("ann@b.example"), "Sent")
     assert (
-        "1 recipient of your mail" in run(*watch) and recipients_path().read_text() == "ann@b.example\nbob@b.example\n"
+        "1 recipient of your mail" in output_of(*watch)
+        and recipients_path().read_text() == "ann@b.example\nbob@b.example\n"
     )
 
 
@@ -68,5 +62,5 @@ def test_train_reads_the_sent_folder_of_the_mailbox_of_its_sources(
         person.deliver(message("spam", number), "Junk")
     sources = f"ham={person.name}/new", f"spam={person.name}/.Junk"
     assert find_mailboxes(sources) == [person.name]
-    assert "1 recipient of your mail" in run("train", "-m", str(tmp_path / "new.spamnb"), *sources)
+    assert "1 recipient of your mail" in output_of("train", "-m", str(tmp_path / "new.spamnb"), *sources)
     assert recipients_path().read_text() == "ann@b.example\n"

@@ -16,12 +16,11 @@ from pathlib import Path
 
 import pytest
 from imap_account import account
+from mail import learned_class
 from mail import message as mail
 from person import key_of
 from served import Server
 from unpacked import command_of_unpacked, command_with_user, free_port, running, wait_until
-
-from spamnb.filter import Classifier
 
 pytestmark = pytest.mark.slow
 
@@ -80,8 +79,7 @@ def test_spamc_teaches(serve, model):
         assert told.returncode == 0 and said in told.stdout.decode(), (options, told)
     for options, learned in ((("-C", "report"), "spam"), (("-C", "revoke"), "ham")):
         spamc(server, *options)  # it complains that no network was told, as none was; the model has learned
-        with Classifier.open(model) as classifier:
-            assert classifier.learned(SPAM) == learned
+        assert learned_class(model, SPAM) == learned
     refused = spamc(serve(model), "-L", "ham")
     assert refused.returncode == os.EX_IOERR and not refused.stdout
 
@@ -243,8 +241,7 @@ def test_dovecot_learns_what_is_moved_into_junk_and_out_of_it(serve, model, plac
         (place / f"sieve/{name}.sieve").write_text(documented(f"/etc/dovecot/sieve/{name}.sieve", place))
 
     def learned() -> str | None:
-        with Classifier.open(model) as classifier:
-            return classifier.learned(SPAM)
+        return learned_class(model, SPAM)
 
     conf = documented("/etc/dovecot/conf.d/90-imapsieve.conf", place)
     with account(place, more=conf) as dovecot, dovecot.person() as person:

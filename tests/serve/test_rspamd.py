@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from mail import learned_class
 from mail import message as mail
 from served import Server, receive
 from unpacked import command_of_unpacked
@@ -81,8 +82,7 @@ def test_teaching_is_refused_unless_allowed_and_to_web_pages(serve, model, asked
     for path in ("/checkv2", "/learnspam"):
         assert post(asked, path, HAM, Origin="https://example.org")[0] == 400
     for path in (model, asked.model):
-        with Classifier.open(path) as classifier:
-            assert classifier.learned(HAM) is None
+        assert learned_class(path, HAM) is None
 
 
 def test_stat_counts_verdicts_lessons_and_the_models_messages(serve, model):
@@ -190,8 +190,7 @@ def test_rspamc_checks_and_teaches(serve, model):
         assert json.loads(run("--json", raw=raw).stdout)["action"] == action
     for command, label in (("learn_ham", "ham"), ("learn_spam", "spam")):
         assert "success = true;" in run(command, raw=HAM if label == "spam" else SPAM).stdout
-    with Classifier.open(model) as classifier:
-        assert (classifier.learned(HAM), classifier.learned(SPAM)) == ("spam", "ham")
+    assert (learned_class(model, HAM), learned_class(model, SPAM)) == ("spam", "ham")
     assert "already learned as this class" in run("learn_ham", raw=SPAM).stdout
     told = run("stat", raw=b"").stdout
     assert "Messages scanned: 4\n" in told and "Messages treated as spam: 2, 50.00%\n" in told

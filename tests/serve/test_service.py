@@ -13,6 +13,7 @@ import urllib.request
 
 import pytest
 from commands import output_of
+from mail import learned_class
 from mail import message as mail
 from prometheus_client.parser import text_string_to_metric_families
 from served import Server, receive
@@ -67,8 +68,7 @@ def test_a_model_that_is_replaced_is_used_from_then_on(serve, model, tmp_path):
     server.process.send_signal(signal.SIGHUP)  # as units of earlier versions do
     assert {server.verdict(SPAM)[:11] for _ in range(10)} == {"Spam: False"}
     assert b"DidSet: local" in server.about("TELL", taught, "1.5", "Message-class: spam", "Set: local")
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(taught) == "spam"
+    assert learned_class(model, taught) == "spam"
     swapped.write_bytes(b"not a model")
     os.replace(swapped, model)
     assert server.verdict(HAM).startswith("Spam: True")  # the one that was open stays

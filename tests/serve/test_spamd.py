@@ -6,6 +6,7 @@ import socket
 
 import pytest
 from commands import run
+from mail import learned_class
 from mail import message as mail
 from served import Server, receive
 from unpacked import wait_until
@@ -111,16 +112,14 @@ def test_telling(serve, model):
     after = {server.verdict(odd) for _ in range(30)}  # from both threads
     assert len(after) == 1 and after != {before}
     assert parsed(server.about("TELL", odd, *learn)) == ("SPAMD/1.1 0 EX_OK", {}, b"")
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(odd) == "ham"
+    assert learned_class(model, odd) == "ham"
     assert parsed(server.about("TELL", odd, "1.5", "Remove: local"))[1] == {"DidRemove": "local"}
     assert parsed(server.about("TELL", odd, "1.5", "Remove: local"))[1] == {}
     assert {server.verdict(odd) for _ in range(10)} == {before}
     spam = ("1.5", "Message-class: spam", "Set: local,remote")  # spamc -C report: the other class, at once
     assert parsed(server.about("TELL", HAM, *learn))[1] == {"DidSet": "local"}
     assert parsed(server.about("TELL", HAM, *spam))[1] == {"DidSet": "local"}
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(HAM) == "spam"
+    assert learned_class(model, HAM) == "spam"
 
 
 def test_each_user_learns_for_themselves(serve, model, tmp_path):

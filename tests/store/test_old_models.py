@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import output_of, run
-from mail import count_messages, export_lines, mail, message, train_file, write_folders
+from mail import count_messages, export_lines, learned_class, mail, message, train_file, write_folders
 
 from spamnb.api.train import train
 from spamnb.errors import Outdated, SpamnbError
@@ -75,8 +75,7 @@ def test_a_file_of_an_older_format_is_trained_again_with_all_that_it_learned(mod
 def test_a_new_training_learns_the_lessons_of_the_format_before(model: Path) -> None:
     write_old(model)
     assert "learned again: 3 lessons" in output_of("train", "--force", "-m", model, model.parent / "mail")
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(message("spam", 91)) == "spam"
+    assert learned_class(model, message("spam", 91)) == "spam"
 
 
 @pytest.mark.parametrize("model", ["corrected"], indirect=True)
@@ -88,8 +87,7 @@ def test_a_file_whose_mail_is_gone_is_not_trained_again_unless_one_says_so(model
     assert missing.exit_code == 1 and "not changed" in missing.output and "25 of 26 of class 'spam'" in missing.output
     assert model.read_bytes() == before and [path.name for path in model.parent.iterdir()] == [model.name]
     assert run("upgrade", "-m", model, "--incomplete").exit_code == 0
-    with Classifier.open(model) as classifier:
-        assert classifier.learned(message("spam", 91)) == "spam"
+    assert learned_class(model, message("spam", 91)) == "spam"
 
 
 def test_users_models_are_trained_again_after_the_shared_one(tmp_path: Path) -> None:
