@@ -11,7 +11,7 @@ from spamnb.cli.options import model_option, standard_output
 
 @click.command("export", short_help="Write a model as JSON lines.")
 @model_option
-@click.option("--lessons", is_flag=True, help="Also write the kept lessons, and the origin of the model.")
+@click.option("--lessons", is_flag=True, help="Also write the lessons, and the origin of the model.")
 def export_command(model: Path, lessons: bool) -> None:
     """Write a model to standard output as JSON lines, which 'spamnb import' reads. Equal models give equal lines.
 

@@ -51,8 +51,8 @@ def train_command(
     Mail of ham alone, such as an inbox, or fewer than 50 messages of ham or of spam makes a model that adds to the
     starter, a small model of public mail. With --no-starter it does not.
 
-    A model keeps its lessons, the messages that 'learn', 'watch', 'review' and spamc add to it. With --force, the new
-    model learns the lessons of the old one again. A message that is also in a SOURCE counts once, in the class that it
+    A model keeps its lessons, the messages that a person teaches with 'learn', 'watch', 'review' or spamc. With
+    --force, the new model learns the lessons of the old one again. A message that is also in a SOURCE counts once, in the class that it
     has in the old model.
 
     \b
