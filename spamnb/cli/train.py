@@ -52,8 +52,8 @@ def train_command(
     starter, a small model of public mail. With --no-starter it does not.
 
     A model keeps its lessons, the messages that a person teaches with 'learn', 'watch', 'review' or spamc. With
-    --force, the new model learns the lessons of the old one again. A message that is also in a SOURCE counts once, in the class that it
-    has in the old model.
+    --force, the new model learns the lessons of the old one again. A message that is also in a SOURCE counts once, in
+    the class that it has in the old model.
 
     \b
     Example:
