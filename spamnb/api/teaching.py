@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -23,6 +23,9 @@ from spamnb.sources.entries import one_message
 from spamnb.store.lessons import read_lesson
 from spamnb.store.records import read_class, read_learned
 from spamnb.user_models import Models
+
+# Corrections that one transaction undoes. Alone each takes 3 times as long; others wait half a second for 100.
+MAX_TOGETHER = 100
 
 
 class Teacher:
@@ -70,16 +73,32 @@ class Teacher:
                 if model is None or record is None or record.label != _label(model, correction):
                     self._learn(correction, row)
 
-    def undo(self, corrections: Iterable[Correction]) -> None:
+    def undo(self, corrections: Sequence[Correction]) -> None:
         """Undo corrections. If a message was moved when it was taught, move it back."""
-        for correction in corrections:
-            with self._attempt():
-                row = self._ledger.verdict_of(correction)
-                if self._unlearn(correction, row):
-                    self.n_changed += 1
-                    self.n_restored += bool(correction.before)
-                if row is not None and correction.moved_from:
-                    self._mailboxes.move_back(row, correction.moved_from)
+        for first in range(0, len(corrections), MAX_TOGETHER):
+            part, results = corrections[first : first + MAX_TOGETHER], None
+            if not any(each.user or each.moved_from for each in part):
+                with suppress(Exception):  # then nothing of the part has changed, and the others are undone alone
+                    results = self._undo_together(part)
+            if results is None:
+                results = list(map(self._undo_alone, part))
+            self.n_changed += sum(results)
+            self.n_restored += sum(bool(each.before) for each, is_changed in zip(part, results) if is_changed)
+
+    def _undo_together(self, corrections: Sequence[Correction]) -> list[bool]:
+        """Undo corrections by the shared model in one transaction, and return for each whether the model changed."""
+        model = self._models.for_classifying("")
+        with self._ledger.writing(), model.store.writing():  # the model is written first
+            return [self._unlearn(each, self._ledger.verdict_of(each)) for each in corrections]
+
+    def _undo_alone(self, correction: Correction) -> bool:
+        is_changed = False
+        with self._attempt():
+            row = self._ledger.verdict_of(correction)
+            is_changed = self._unlearn(correction, row)
+            if row is not None and correction.moved_from:
+                self._mailboxes.move_back(row, correction.moved_from)
+        return is_changed
 
     @contextmanager
     def _attempt(self) -> Iterator[None]:

@@ -493,7 +493,7 @@ class Ledger(Database):
             checks: dict[str, ColumnCheck] = dict.fromkeys(Correction._fields, str)
             checks |= {"digest": is_digest, "spam": int, "was_lesson": int, "at": _is_number}
             corrections = [Correction(*row) for row in checked_rows("corrections", rows, **checks)]
-        return [each._replace(spam=bool(each.spam)) for each in corrections]
+        return [each._replace(spam=bool(each.spam), was_lesson=bool(each.was_lesson)) for each in corrections]
 
     def statistics(self, number: int = 30, user: str = "") -> list[Day]:
         """Return each of the last days, the oldest first. Without ``user`` the mail of all users is counted.

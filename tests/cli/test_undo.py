@@ -13,7 +13,9 @@ from person import MaildirPerson, key
 
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
-from spamnb.reader.message import first_fields
+from spamnb.reader.message import digest, first_fields
+from spamnb.store.database import Database
+from spamnb.store.lessons import delete_lesson
 from spamnb.store.snapshot import previous_model
 
 
@@ -239,6 +241,32 @@ def test_corrections_are_learned_by_another_model_from_the_mailbox_or_from_their
     assert "relearn of" in (told := output_of("undo", "-m", new)) and "2 messages forgotten" in told
     assert [learned_class(new, message("spam", number)) for number in (500, 501)] == [None, None]
     assert run("relearn", "-m", new).stdout == "learned 2 of 3 corrections\n"
+
+
+@pytest.mark.parametrize("is_one_lost", [False, True])
+def test_many_lessons_are_undone_in_one_transaction_unless_one_of_them_cannot_be(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch, is_one_lost: bool
+):
+    before, n_transactions = export_lines(model), 0
+    spam = [("spam", message("spam", number)) for number in range(900, 906)]
+    output_of("learn", "spam", "-m", model, write_folders(tmp_path / "more", spam) / "spam")
+    if is_one_lost:
+        with Classifier.open(model, writable=True) as classifier, classifier.store.writing():
+            delete_lesson(classifier.store, digest(spam[2][1]))
+
+    def empty_log(store: Database) -> None:
+        nonlocal n_transactions
+        n_transactions += 1
+
+    monkeypatch.setattr(Database, "empty_log", empty_log)
+    undone = run("undo", "-m", model)
+    if is_one_lost:
+        assert undone.exit_code == 1 and "taken back: 5 messages forgotten" in undone.stdout and n_transactions == 5
+        assert "is no longer in the ledger; name it to 'spamnb forget'" in undone.stderr
+        output_of("forget", "spam", "-m", model, stdin=spam[2][1])
+    else:
+        assert undone.exit_code == 0 and "taken back: 6 messages forgotten" in undone.stdout and n_transactions == 1
+    assert export_lines(model) == before
 
 
 @pytest.mark.parametrize("by", ["learn", "watch", "review"])
