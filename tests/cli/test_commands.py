@@ -35,9 +35,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_folders(tmp_path_factory.mktemp("mail"), mail(60))
 
 
-@pytest.fixture
-def model(folder: Path, tmp_path: Path) -> Path:
-    path = tmp_path / "model.spamnb"
+@pytest.fixture(scope="module")
+def trained(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("trained") / "model.spamnb"
     assert run("train", "-m", path, folder).exit_code == 0
     return path
 

@@ -20,14 +20,6 @@ from spamnb.model.delta import Addend
 from spamnb.store.store import Store
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    write_folders(tmp_path / "mail", mail(30))
-    path = tmp_path / "model"
-    assert run("train", "--no-starter", "-m", path, tmp_path / "mail").exit_code == 0
-    return path
-
-
 @pytest.mark.parametrize("label", ["spma", "SPAM", "hma", "good", "junk", "list"])
 def test_learning_a_class_that_the_model_lacks_is_refused(model: Path, label: str) -> None:
     done = run("learn", "-m", model, label, stdin=message("spam", 70))
@@ -55,12 +47,14 @@ def test_training_refuses_classes_that_differ_in_case_alone(tmp_path: Path) -> N
     assert not (tmp_path / "model").exists()
 
 
-def test_a_model_is_for_its_owner_alone_and_stays_as_its_owner_opens_it(model: Path, tmp_path: Path) -> None:
+def test_a_model_is_for_its_owner_alone_and_stays_as_its_owner_opens_it(tmp_path: Path) -> None:
+    model, sources = tmp_path / "model", write_folders(tmp_path / "mail", mail(5))
     umask = os.umask(0)
     try:
+        assert run("train", "-m", model, sources).exit_code == 0
         assert stat.S_IMODE(model.stat().st_mode) == 0o600
         model.chmod(0o640)
-        assert run("train", "--force", "-m", model, tmp_path / "mail").exit_code == 0
+        assert run("train", "--force", "-m", model, sources).exit_code == 0
         assert stat.S_IMODE(model.stat().st_mode) == 0o640
         assert run("learn", "-m", tmp_path / "lessons", "spam", stdin=message("spam", 1)).exit_code == 0
         assert stat.S_IMODE((tmp_path / "lessons").stat().st_mode) == 0o600
@@ -83,7 +77,7 @@ def test_where_there_is_no_message_that_is_an_error(model: Path, tmp_path: Path,
 def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, doing: str
 ) -> None:
-    write_folders(tmp_path / "more", [("spam", message("spam", n)) for n in range(100, 700)])
+    write_folders(tmp_path / "more", [("spam", message("spam", n)) for n in range(1000, 1600)])
     if command == "forget":
         assert run("learn", "-m", model, "spam", tmp_path / "more").exit_code == 0
     change, before = Store.add, documents(model)
