@@ -188,6 +188,7 @@ def read_by_mutt(box: Path, folder: Path) -> list[bytes]:
     keys = f"<tag-pattern>~A<enter><copy-message>{folder}<enter><exit>"
     settings = (
         "set quit=yes auto_tag=yes mbox_type=Maildir confirmcreate=no confirmappend=no delete=no sort=mailbox-order"
+        f" folder={box.parent}"  # not ~/Mail: if that is missing, mutt takes the keys as answers to a question
     )
     command = ["mutt", "-n", "-R", "-F", "/dev/null", "-e", settings, "-f", str(box), "-e", f"push {keys}"]
     terminal, end = pty.openpty()
