@@ -229,8 +229,8 @@ static bool read_encoded_word(span value, struct encoded_word *word) {
     }
 }
 
-/* Returns the charset of 8-bit bytes in header fields: the first parameter "charset=" of the message that names another
- * charset than ASCII, or else the charset of the first encoded word. */
+/* Returns the charset of 8-bit bytes in header fields that are not UTF-8: the first parameter "charset=" of the message
+ * that names neither ASCII nor UTF-8, or else the charset of the first encoded word. */
 static span message_charset(struct reader *reader) {
     span text = first_bytes(reader->message.raw, MAX_CHARSET_BYTES), tail = text, *charset = &reader->message.charset;
     const uint8_t *at;
@@ -245,8 +245,8 @@ static span message_charset(struct reader *reader) {
         span name = strip_any(first_bytes(tail, MAX_WORD_CHARSET), "= \t\"'");
         for (at = name.at; at < name.end && *at > ' ' && !find_byte(LITERAL("\"'();>"), *at); at++)
             continue;
-        if (!is_same_any_case(span_between(name.at, at), LITERAL("us-ascii")))
-            *charset = copy_lower(&reader->arena, span_between(name.at, at));
+        name = copy_lower(&reader->arena, span_between(name.at, at));
+        *charset = is_one_of(name, "us-ascii utf-8") ? *charset : name;
     }
     at = is_empty(*charset) ? find(text, LITERAL("=?")) : NULL;
     if (at && read_encoded_word(span_between(at, text.end), &word))

@@ -10,6 +10,7 @@ import codecs
 import functools
 import re
 from base64 import b64decode
+from contextlib import suppress
 
 # By codec the labels of the WHATWG Encoding Standard, other names in mail, and Windows' numbers of charsets, if Python
 # lacks the name or takes it for a smaller charset. Only the letters and digits of a name count, without "x" at its
@@ -73,13 +74,14 @@ _ESCAPES = {
     "hz": re.compile(rb"~\{"),
     "iso2022": re.compile(rb"[\x0e\x1b]"),
 }
-# By codec the codecs in which text without escapes may be. Japanese may be in another charset of Japan than it says.
+# By codec the codecs in which text without escapes may be. Japanese may be in another charset of Japan than it says;
+# euc_jis_2004 is EUC-JP with more characters.
 _READINGS = {
-    "iso2022_jp": ("utf-8", "euc_jp", "cp932"), "euc_jp": ("euc_jp", "utf-8", "cp932"), "hz": ("utf-8", "gb18030"),
-    "cp932": ("cp932", "utf-8", "euc_jp"), "iso2022_kr": ("utf-8", "cp949"), "utf-7": ("utf-8",),
+    "iso2022_jp": ("utf-8", "euc_jis_2004", "cp932"), "euc_jp": ("euc_jp", "utf-8", "cp932"), "utf-7": ("utf-8",),
+    "cp932": ("cp932", "utf-8", "euc_jis_2004"), "iso2022_kr": ("utf-8", "cp949"), "hz": ("utf-8", "gb18030"),
 }  # fmt: skip
 _MISREAD = re.compile("[\ufffd\uff61-\uff9f]")  # what wrong charsets of Japan make of a text: half-width katakana
-_SMALL = re.compile("[\0-\x7f\u3040-\u30ff\uff61-\uff9f]")  # alphabets of fewer than 128 characters
+_SMALL = re.compile("[\0-\x7f\u3000-\u30ff\uff00-\uff9f]")  # ASCII, kana and punctuation, also of other widths
 _WIDE = ("utf-16", "utf-32")
 # UTF-16 and UTF-32 have no long run of printable ASCII, and no text in them is printable ASCII as a whole.
 _PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
@@ -119,14 +121,20 @@ def decode(octets: bytes, charset: str) -> str | None:
 
 
 def _decode_8_bit(octets: bytes, codec: str) -> str | None:
-    """Decode text without escapes. Return None for text that the core reads by itself."""
+    """Decode text without escapes. Return None for text that the core reads by itself.
+
+    Text of two-byte characters may be UTF-8 whatever it says. Text of one-byte characters is UTF-8 only if its charset
+    lacks some of the bytes, because "ÓŁ" in Polish is also one character of UTF-8.
+    """
     if codec == "cp1252" or octets.isascii():
         return None
     first, *others = _READINGS.get(codec, (codec, "utf-8"))
     texts = {first: octets.decode(first, "spamnb.pair")}
-    if _MISREAD.search(texts[first]):
-        readings = ((name, octets.decode(name, "spamnb.pair")) for name in others)
-        texts |= {name: text for name, text in readings if "\ufffd" not in text}
+    if not _MISREAD.search(texts[first]):
+        others = ["utf-8"] if first in _PAIRS else []
+    for name in others:
+        with suppress(UnicodeDecodeError):
+            texts[name] = octets.decode(name)
     best = min(texts, key=lambda name: _information(texts[name])) if len(texts) > 1 else first
     return None if best == "utf-8" else texts[best]
 
@@ -134,7 +142,7 @@ def _decode_8_bit(octets: bytes, codec: str) -> str | None:
 def _information(text: str) -> int:
     """Return the information of a text of Japan in units of 6 bits. A wrong reading has more than the right one.
 
-    A kana, also of half width, has one unit, a frequent kanji two, another character three, and U+FFFD nine.
+    A kana or a sign, of any width, has one unit, a frequent kanji two, another character three, and U+FFFD nine.
 
     >>> [_information(text) for text in ("無料の", "ﾌｵﾎﾎ､ﾎ", "罇")]
     [5, 6, 3]
@@ -158,7 +166,7 @@ def find_codec(charset: str) -> str:
     ['cp949', 'cp1252', 'iso2022_jp', 'cp874', 'cp932']
     """
     bare = _bare(charset[:MAX_NAME]).lstrip("x")
-    page = _CODE_PAGE.fullmatch(bare)
+    page = _CODE_PAGE.search(bare)
     pages = (page[1], f"cp{page[1]}") if page else ()
     names = [bare, bare.removeprefix("cs"), f"cs{bare}", f"iso{bare}", *pages]
     names += [bare[:size] for size in range(len(bare) - 1, _MIN_BEGINNING - 1, -1) if not bare.startswith("unicode")]
