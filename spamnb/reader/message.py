@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -205,15 +205,24 @@ def arrival(raw: bytes) -> int | None:
 
 _TIME = re.compile(r"(?i)\b(\d\d?)(?: ?: ?|\.)(\d\d?)(?:(?: ?: ?|\.)(\d\d?))?(?:[.,]\d+)?(?: ?([ap])\.?m\b)?")
 _MONTH = re.compile(r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+_NUMBERS = re.compile(r"\b(?:(\d{4})[-/](\d\d?)[-/](\d\d?)|(\d\d?)[-/](\d\d?)[-/](\d{4}))(?!\d)T?")
 _OFFSET = re.compile(r"([-+]) ?(\d\d?)(?::?(\d\d))?(?!\d)")  # from UTC: +0100, +01:00, +1
+
+
+def _name_month(numbers: re.Match[str]) -> str:
+    """Return a date of numbers with the name of its month, the first number of at most 12, as GMime reads it."""
+    first, second, year = map(int, numbers.group(2, 3, 1) if numbers[1] else numbers.group(4, 5, 6))
+    month, day = (first, second) if first <= 12 else (second, first)
+    return f"{datetime(year, month, day).ctime()[4:10]} {year} "
 
 
 def _normalize_date(date: str) -> str:
     """Return a date in the form of RFC 5322. Raise ValueError if a month, a time, a day or a year is lacking.
 
-    >>> _normalize_date("Jul, 5 0102 3:57: 49 p.m. GMT-0100"), _normalize_date("Fri Jul 5 15.57 EST 2002")
-    ('5 Jul 2002 15:57:49 -0100', '5 Jul 2002 15:57:00 EST')
+    >>> _normalize_date("Jul, 5 0102 3:57: 49 p.m. GMT-0100"), _normalize_date("2002-07-05T15:57Z")
+    ('5 Jul 2002 15:57:49 -0100', '5 Jul 2002 15:57:00 Z')
     """
+    date = _NUMBERS.sub(_name_month, date)
     if (time := _TIME.search(date)) is None:
         raise ValueError(f"no time in {date!r}")
     before, after = date[: time.start()], date[time.end() :]
