@@ -51,8 +51,6 @@ static span remove_formatting(struct reader *reader, const struct entity *leaf, 
     struct arena *arena = &reader->arena;
     if (leaf->display == AS_ENRICHED)
         return remove_enrichment(arena, text);
-    if (leaf->display == AS_RTF)
-        return decode_text(reader, remove_rtf(arena, text), LITERAL("utf-8")); /* its numbers may cut a character */
     if (leaf->deletes_spaces)
         return remove_all(arena, text, LITERAL(" \n"));
     if (!is_one_of(leaf->content_type, "text/calendar application/ics text/vcard text/x-vcard text/directory"))
@@ -115,11 +113,10 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
     if (!is_text(leaf->display))
         return;
     span rest, octets = decode_transfer(reader, leaf->body, leaf->encoding, &rest);
-    bool is_html = leaf->display == AS_HTML;
+    bool is_html = leaf->display == AS_HTML, is_rtf = leaf->display == AS_RTF;
     span charset = is_html && is_empty(leaf->charset) ? needed_charset(octets) : leaf->charset;
-    span text = decode_text(reader, octets, charset);
-    bool is_doubtful =
-        leaf->is_doubtful || is_attached(leaf) || leaf->display == AS_RTF || is_empty(leaf->content_type);
+    span text = is_rtf ? remove_rtf(reader, octets, charset) : decode_text(reader, octets, charset);
+    bool is_doubtful = leaf->is_doubtful || is_attached(leaf) || is_rtf || is_empty(leaf->content_type);
     rest = strip_any(rest, "=\n ");
     if (!is_empty(rest)) {
         add_text(reader, decode_text(reader, rest, LITERAL("")), true);

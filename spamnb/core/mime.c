@@ -30,7 +30,7 @@ static const struct type_display {
     {"message/feedback-report", AS_REPORT}, {"application/pdf", AS_PDF}, {"application/x-pdf", AS_PDF},
     {"application/pkcs7-mime", AS_SMIME}, {"application/x-pkcs7-mime", AS_SMIME}, {"application/ms-tnef", AS_TNEF},
     {"application/vnd.ms-tnef", AS_TNEF}, {"application/ics", AS_TEXT}, {"plain/text", AS_TEXT},
-    {"text/x-amp-html", AS_HTML},
+    {"text/x-amp-html", AS_HTML}, {"application/pgp", AS_TEXT},
     {"multipart/", AS_MULTIPART}, {"message/", AS_MESSAGE}, {"text/", AS_TEXT}, {".html", AS_HTML}, {".htm", AS_HTML},
     {".xhtml", AS_HTML}, {".xht", AS_HTML}, {".shtml", AS_HTML}, {".svg", AS_HTML}, {".eml", AS_MESSAGE},
     {".txt", AS_TEXT}, {".text", AS_TEXT}, {".rtf", AS_RTF}, {".ics", AS_TEXT}, {".pdf", AS_PDF}, {".p7m", AS_SMIME},

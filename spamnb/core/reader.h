@@ -206,8 +206,8 @@ span decode_text(struct reader *reader, span octets, span charset);
 
 /* Returns a text of type text/enriched without its formatting. */
 span remove_enrichment(struct arena *arena, span text);
-/* Returns a text in RTF without its formatting. */
-span remove_rtf(struct arena *arena, span text);
+/* Returns the text of an RTF document. Its bytes are in the code page that it names, or else in this charset. */
+span remove_rtf(struct reader *reader, span text, span charset);
 
 /* ---- html.c: HTML -> plain text, and doubtful text ---- */
 

@@ -1,6 +1,8 @@
 /* text/enriched (RFC 1896) and RTF -> text without its formatting. */
 #include "reader.h"
 
+#include <stdio.h>
+
 span remove_enrichment(struct arena *arena, span text) {
     struct writer writer = writer_open(arena, size_of(text));
     while (!is_empty(text)) {
@@ -21,16 +23,17 @@ span remove_enrichment(struct arena *arena, span text) {
 
 /* The state of remove_rtf. */
 struct rtf {
-    struct writer writer;
+    struct writer writer; /* of bytes in the document's charset; characters of Unicode are references of HTML */
     size_t depth, skipped; /* depth: of groups; skipped: the depth of the group without text that is open, or 0 */
+    span code_page; /* the digits of its number; empty: the document names none */
 };
 
-static void put_rtf_point(struct rtf *rtf, uint32_t point) {
-    if (rtf->skipped)
-        return;
-    writer_reserve(&rtf->writer, 4);
-    rtf->writer.at += write_point(rtf->writer.at, point && point < 0x110000 && (point & 0xFFF800) != 0xD800 ? point : 0xFFFD);
+static void put_rtf(struct rtf *rtf, span text) {
+    if (!rtf->skipped)
+        put_span(&rtf->writer, text);
 }
+
+static void put_rtf_byte(struct rtf *rtf, uint8_t c) { put_rtf(rtf, c == '&' ? LITERAL("&amp;") : span_of(&c, 1)); }
 
 /* Reads a control word such as "\\u8364 ?", and returns the text after it. */
 static span read_control_word(struct rtf *rtf, span text) {
@@ -40,23 +43,30 @@ static span read_control_word(struct rtf *rtf, span text) {
         text.at++;
     name.end = text.at;
     bool is_negative = starts_with(text, LITERAL("-"));
-    for (text.at += is_negative; text.at < text.end && is_digit(*text.at); text.at++)
+    span digits = skip_bytes(text, is_negative);
+    for (text = digits; text.at < text.end && is_digit(*text.at); text.at++)
         number = number < 1 << 24 ? 10 * number + (*text.at - '0') : number;
+    digits.end = text.at;
     text.at += starts_with(text, LITERAL(" "));
     if (is_one_of(name, "fonttbl colortbl stylesheet info pict object listtable header footer") && !rtf->skipped)
         rtf->skipped = rtf->depth;
     else if (is_one_of(name, "par line row cell sect page tab"))
-        put_rtf_point(rtf, '\n');
+        put_rtf_byte(rtf, '\n');
+    else if (is_same(name, LITERAL("ansicpg")))
+        rtf->code_page = digits;
     else if (is_same(name, LITERAL("bin")))
         text = skip_bytes(text, (size_t)number);
     else if (is_same(name, LITERAL("u"))) { /* one character for programs without Unicode follows */
-        put_rtf_point(rtf, (uint32_t)(is_negative ? 65536 - number : number));
+        char reference[32];
+        int size = snprintf(reference, sizeof reference, "&#%ld;", is_negative ? 65536 - number : number);
+        put_rtf(rtf, span_of(reference, (size_t)size));
         text = skip_bytes(text, starts_with(text, LITERAL("\\'")) ? 4 : !is_empty(text) && !find_byte(LITERAL("\\{}"), *text.at));
     }
     return text;
 }
 
-span remove_rtf(struct arena *arena, span text) {
+span remove_rtf(struct reader *reader, span text, span charset) {
+    struct arena *arena = &reader->arena;
     struct rtf rtf = {.writer = writer_open(arena, size_of(text))};
     while (!is_empty(text)) {
         uint8_t c = *text.at++;
@@ -66,21 +76,29 @@ span remove_rtf(struct arena *arena, span text) {
             rtf.skipped = rtf.skipped == rtf.depth ? 0 : rtf.skipped;
             rtf.depth -= rtf.depth > 0;
         } else if (c != '\\') {
-            if (c != '\n' && !rtf.skipped)
-                put_byte(&rtf.writer, c);
+            if (c != '\n' && c != '\r')
+                put_rtf_byte(&rtf, c);
         } else if (!is_empty(text) && is_letter(*text.at))
             text = read_control_word(&rtf, text);
         else if (size_of(text) > 2 && *text.at == '\'') {
             int high = hex_value(text.at[1]), low = hex_value(text.at[2]);
-            put_rtf_point(&rtf, high < 0 || low < 0 ? 0xFFFD : windows_1252((uint8_t)(high << 4 | low)));
+            if (low < 0 || high < 0)
+                put_rtf(&rtf, LITERAL("&#xFFFD;"));
+            else
+                put_rtf_byte(&rtf, (uint8_t)(high << 4 | low));
             text.at += 3;
         } else if (!is_empty(text)) {
             c = *text.at++;
             if (c == '*' && !rtf.skipped) /* a group that older programs do not know */
                 rtf.skipped = rtf.depth;
             else
-                put_rtf_point(&rtf, c == '~' ? ' ' : c);
+                put_rtf_byte(&rtf, c == '~' ? ' ' : c);
         }
     }
-    return writer_close(&rtf.writer);
+    text = writer_close(&rtf.writer);
+    charset = is_empty(rtf.code_page) ? charset : concatenate(arena, LITERAL("cp"), rtf.code_page);
+    text = decode_text(reader, text, charset);
+    struct writer writer = writer_open(arena, size_of(text));
+    put_resolved(&writer, text, false);
+    return writer_close(&writer);
 }

@@ -287,7 +287,7 @@ def typed(kind: str, text: str) -> bytes:
     return f"Content-Type: {kind}; charset=utf-8\n\n{text}".encode()
 
 
-@given(st.text("abc <>{}\\é€\n-", max_size=40))
+@given(st.text("abc <>{}&;#\\é€\n-", max_size=40))
 def test_rtf_is_the_text_that_was_put_into_it(text: str) -> None:
     escaped = "".join([
         f"\\{char}" if char in "\\{}" else "\\par\n" if char == "\n" else f"\\u{ord(char)}?" if char > "~" else char
@@ -296,6 +296,19 @@ def test_rtf_is_the_text_that_was_put_into_it(text: str) -> None:
     table = r"{\fonttbl{\f0 Arial;}}{\*\generator x {y};}\b "
     message = parse(typed("text/rtf", "{\\rtf1\\ansi" + table + escaped + "}"))
     assert message.doubtful == text and not "".join(message.texts)
+
+
+@pytest.mark.parametrize(("words", "codec"), [
+    ("Привет, мир", "cp1251"), ("Żółć", "cp1250"), ("您好", "cp936"), ("日本語①", "cp932"), ("é&amp;“", "cp1252"),
+])  # fmt: skip
+def test_bytes_of_rtf_are_in_its_code_page(words: str, codec: str) -> None:
+    octets = words.encode(codec)
+    escaped = "".join([f"\\'{byte:02x}" for byte in octets])
+    head = f"{{\\rtf1\\ansi\\ansicpg{codec[2:]}\\deff0 "
+    assert parse(typed("text/rtf", head + escaped + " \\u8364?}")).doubtful == words + " €"
+    if len(octets) == len(words):  # second bytes may be braces and backslashes
+        raw = f"Content-Type: text/rtf; charset={codec}\n\n{{\\rtf1 ".encode() + octets + b"}"
+        assert parse(raw).doubtful == words
 
 
 def test_control_words_of_rtf_with_hostile_numbers_end_nothing() -> None:
