@@ -18,7 +18,8 @@ enum {
 };
 
 /* How mail readers show parts of a type. A name that ends with "/" stands for all types with this beginning. A name
- * that begins with "." is the end of a filename, by which parts of an unknown type "application/..." are shown. */
+ * that begins with "." is the end of a filename, by which parts of an unknown type "application/..." are shown, and
+ * parts of a type that is misspelt. */
 static const struct type_display {
     const char *name;
     enum display display;
@@ -50,7 +51,8 @@ static enum display display_of_type(span type) {
 
 static enum display display_of(const struct entity *part) {
     enum display display = display_of_type(part->content_type);
-    if (display != AS_NOTHING || !starts_with(part->content_type, LITERAL("application/")))
+    span kind = before_first(part->content_type, '/');
+    if (display != AS_NOTHING || (is_one_of(kind, KINDS) && !is_same(kind, LITERAL("application"))))
         return display;
     if (is_same_any_case(part->filename, LITERAL("winmail.dat")))
         return AS_TNEF;

@@ -126,7 +126,7 @@ def test_no_boundary_hides_what_another_one_shows(boundaries: str) -> None:
     [
         '"text/html"', "text/html,", "text/html\0", "TEXT/HTML (page)", "text/htm", "text/xhtml",
         "application/xhtml+xml", "image/svg+xml", "'text/html'; charset=utf-8", "text/html charset=utf-8",
-        'application/x-thing; name="Invoice.HTM"',
+        'application/x-thing; name="Invoice.HTM"', "ext/htm; name=a.html",
         'application/octet-stream\nContent-Disposition: attachment filename="a.svg"',
     ],
 )  # fmt: skip
