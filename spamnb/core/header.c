@@ -229,9 +229,7 @@ static bool read_encoded_word(span value, struct encoded_word *word) {
     }
 }
 
-/* Returns the charset of 8-bit bytes in header fields that are not UTF-8: the first parameter "charset=" of the message
- * that names neither ASCII nor UTF-8, or else the charset of the first encoded word. */
-static span message_charset(struct reader *reader) {
+span message_charset(struct reader *reader) {
     span text = first_bytes(reader->message.raw, MAX_CHARSET_BYTES), tail = text, *charset = &reader->message.charset;
     const uint8_t *at;
     struct encoded_word word;
@@ -242,23 +240,17 @@ static span message_charset(struct reader *reader) {
         tail = skip_blanks(span_between(at + 7, tail.end));
         if (!starts_with(tail, LITERAL("=")))
             continue;
+        tail.at += starts_with_any_case(tail, LITERAL("=3d")) ? 3 : 1; /* in quoted-printable */
         span name = strip_any(first_bytes(tail, MAX_WORD_CHARSET), "= \t\"'");
         for (at = name.at; at < name.end && *at > ' ' && !find_byte(LITERAL("\"'();>"), *at); at++)
             continue;
         name = copy_lower(&reader->arena, span_between(name.at, at));
-        *charset = is_one_of(name, "us-ascii utf-8") ? *charset : name;
+        *charset = is_unnamed(name) || is_one_of(name, "utf-8 utf8") ? *charset : name;
     }
     at = is_empty(*charset) ? find(text, LITERAL("=?")) : NULL;
     if (at && read_encoded_word(span_between(at, text.end), &word))
         *charset = copy_lower(&reader->arena, word.charset);
     return *charset;
-}
-
-/* Returns a text of a header field, which is no encoded word, in UTF-8. */
-static span decode_unencoded(struct reader *reader, span text) {
-    if (valid_utf8_size(text) < size_of(text))
-        return decode_text(reader, text, message_charset(reader));
-    return find_byte(text, '\x1B') ? decode_text(reader, text, LITERAL("")) : text;
 }
 
 /* Returns a value in UTF-8 with its encoded words decoded. Adjacent words in one charset are joined before they are
@@ -273,7 +265,7 @@ static span decode_words(struct reader *reader, span value) {
             begin += 2;
             continue;
         }
-        *LIST_ADD(arena, &pieces) = decode_unencoded(reader, span_between(value.at, begin));
+        *LIST_ADD(arena, &pieces) = decode_text(reader, span_between(value.at, begin), LITERAL(""));
         span charset = copy_lower(arena, word.charset), next;
         struct writer writer = writer_open(arena, size_of(word.text));
         do {
@@ -290,7 +282,7 @@ static span decode_words(struct reader *reader, span value) {
         *LIST_ADD(arena, &pieces) = decode_text(reader, writer_close(&writer), charset);
         begin = value.at;
     }
-    value = decode_unencoded(reader, value);
+    value = decode_text(reader, value, LITERAL(""));
     if (!pieces.count)
         return value;
     *LIST_ADD(arena, &pieces) = value;
@@ -322,7 +314,7 @@ span field_value(struct reader *reader, const struct field *field, bool is_decod
         reader->message.truncations |= TRUNCATED_HEADERS;
     value = drop_middle(&reader->arena, value, MAX_VALUE, ' ');
     return is_decoded ? remove_all(&reader->arena, decode_words(reader, value), LITERAL("\0"))
-                      : decode_unencoded(reader, value);
+                      : decode_text(reader, value, LITERAL(""));
 }
 
 const struct field *find_field(const struct section *section, span name, bool is_last) {

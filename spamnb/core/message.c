@@ -114,7 +114,7 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
         return;
     span rest, octets = decode_transfer(reader, leaf->body, leaf->encoding, &rest);
     bool is_html = leaf->display == AS_HTML, is_rtf = leaf->display == AS_RTF;
-    span charset = is_html && is_empty(leaf->charset) ? needed_charset(octets) : leaf->charset;
+    span charset = is_html && is_unnamed(leaf->charset) ? needed_charset(octets) : leaf->charset;
     span text = is_rtf ? remove_rtf(reader, octets, charset) : decode_text(reader, octets, charset);
     bool is_doubtful = leaf->is_doubtful || is_attached(leaf) || is_rtf || is_empty(leaf->content_type);
     rest = strip_any(rest, "=\n ");

@@ -79,7 +79,7 @@ struct message {
     size_t bytes_left[2]; /* of plain texts, and of doubtful texts, until MAX_TEXT */
     size_t questions_left, tokens_left; /* until MAX_QUESTIONS, MAX_TOKENS */
     entity_list leaves; /* all parts except multiparts, in the order of read_leaves */
-    span charset; /* in which header fields have 8-bit bytes: the first that the message names; at NULL until needed */
+    span charset; /* that message_charset returns; at NULL until needed */
     uint8_t digest[DIGEST];
     uint8_t date[DATE]; /* of the topmost Received field, or else of the Date field; ends with a zero byte */
     int64_t sender;     /* the hash of the mailing list, or else of the sender's domain; 0: the message names neither */
@@ -160,6 +160,13 @@ span convert_line_ends(struct arena *arena, span text);
 span remove_all(struct arena *arena, span text, span bytes);
 /* Returns where the header section of a message begins: after a byte order mark and the "From " line of an mbox. */
 const uint8_t *skip_envelope(span message);
+/* Returns whether a name in lower case, which may be empty, names no charset of 8-bit bytes. */
+static inline bool is_unnamed(span charset) {
+    return is_empty(charset) || is_one_of(charset, "us-ascii unknown-8bit x-unknown");
+}
+/* Returns the charset of 8-bit bytes that are not UTF-8 and have no charset of their own: the first parameter "charset="
+ * of the message that names another one than UTF-8, or else the charset of the first encoded word. */
+span message_charset(struct reader *reader);
 /* Reads the header section of a message, or of a part. */
 struct section read_section(struct reader *reader, span message);
 /* Returns the value of a field on one line and in UTF-8; a span of NULL if field is NULL. is_decoded: encoded words are

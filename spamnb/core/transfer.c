@@ -156,6 +156,8 @@ static span decode_default(struct arena *arena, span octets, bool names_latin) {
 }
 
 span decode_text(struct reader *reader, span octets, span charset) {
+    if (is_unnamed(charset) && valid_utf8_size(octets) < size_of(octets))
+        charset = message_charset(reader);
     bool is_default = is_empty(charset) || is_one_of(charset, "utf-8 us-ascii iso-8859-1 windows-1252");
     bool has_ascii = is_default || starts_with(charset, LITERAL("iso-8859-")) || starts_with(charset, LITERAL("windows-"));
     bool has_escape = find_byte(octets, '\x1B') && find(octets, LITERAL("\x1B$")); /* of ISO 2022 */

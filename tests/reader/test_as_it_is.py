@@ -277,6 +277,21 @@ def test_8_bit_bytes_of_fields_are_in_a_charset_that_the_message_names(label: st
     assert parse(body_is_other).header("subject") == text
 
 
+@pytest.mark.parametrize("label", ["", "; charset=us-ascii", "; charset=unknown-8bit"])
+@pytest.mark.parametrize(("charset", "text"), [("koi8-r", "Скидки на всё"), ("big5", "免費郵件"), ("gbk", "免费邮件")])
+def test_8_bit_text_without_a_charset_is_in_one_that_the_message_names(charset: str, text: str, label: str) -> None:
+    octets = text.encode(CODECS.get(charset, charset))
+    subject = b"Subject: =?%b?B?%b?=\n" % (charset.encode(), base64.b64encode(octets))
+    field = f"Content-Type: text/plain{label}\n\n".encode()
+    assert parse(subject + field + octets).texts == (text,)
+    page = quopri.encodestring(b"<meta content='text/html; charset=%b'>x" % charset.encode())
+    parts = [field + octets, b"Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n" + page]
+    raw = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + b"\n--b\n".join(parts) + b"\n--b--\n"
+    assert parse(raw).texts == (text, "x")
+    assert parse(field.replace(b"plain", b"html") + page.replace(b"=3D", b"=") + octets).texts == ("x" + text,)
+    assert parse(field + b"caf\xe9").texts == ("café",)
+
+
 @given(st.lists(st.text("ab é", max_size=5), max_size=5), st.integers(1, 3))
 def test_line_feeds_that_were_converted_several_times_end_one_line(lines: list[str], times: int) -> None:
     raw = "\n".join(["Subject: x", "Content-Type: text/plain; charset=utf-8", "", *lines]).encode()

@@ -38,6 +38,12 @@ def text_parts(message: Message, is_shown: bool = True) -> Iterator[tuple[Messag
         yield message, is_shown and message.get_content_disposition() != "attachment"
 
 
+def names_its_charset(part: Message) -> bool:
+    """Return whether the oracle can decode a part by itself. Other parts are in a charset that the message names."""
+    octets = part.get_payload(decode=True)
+    return isinstance(octets, bytes) and (octets.isascii() or part.get_content_charset() not in (None, "us-ascii"))
+
+
 def read_again(part: Message) -> tuple[str, str]:
     """Return plain and doubtful text of the oracle's bytes, as a message in the charset that the oracle uses."""
     octets = part.get_payload(decode=True)
@@ -67,7 +73,7 @@ def test_texts_are_those_of_the_standard_library(corpora: Path, folder: str, sha
         raw = path.read_bytes()
         try:
             oracle = email.message_from_bytes(raw)
-            expected = list(text_parts(oracle))
+            expected = [part for part in text_parts(oracle) if names_its_charset(part[0])]
         except Exception:  # the oracle raises on some broken mail
             continue
         defects = {type(defect).__name__ for part in oracle.walk() for defect in part.defects}
