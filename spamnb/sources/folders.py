@@ -61,7 +61,7 @@ def folder_entries(label: str | None, root: str, on_unreadable: OnError, recursi
 
     The subfolders of a Maildir are read only if ``recursive``. If ``label`` is not None, Maildirs below ``root`` for
     junk, trash, drafts and templates are left out, unless they have the role of this class, and so is mail that no mail
-    reader has shown (`count_unseen`).
+    reader has shown (`_count_unseen`).
     """
     for folder in _walk(label, root, on_unreadable, recursive):
         yield from _messages(label, os.path.join(folder.path, ""), folder.listing.files, on_unreadable)

@@ -25,7 +25,7 @@ def dated(messages: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write_folders(tmp_path_factory.mktemp("mail"), dated(make_variations(MAIL, EACH)))
+    root = write_folders(tmp_path_factory.mktemp("mail"), dated(make_variations(MAIL, EACH // 2)))
     for name, true in WRONG.items():
         raw = next(raw for label, raw in make_variations(MAIL, 1, CLEAR, most=0.2) if label == true)
         fields = f"From: {true}{CLEAR}@{true}.example\nSubject: \x1b[2J\n".encode()
