@@ -51,3 +51,20 @@ def test_a_python_without_headers_is_not_used(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     ran = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert ran.returncode == 1 and ran.stderr.count("\n") == 1 and "apt install python3-venv python3-dev" in ran.stderr
+
+
+def test_the_tests_run_where_memory_cannot_be_written(tmp_path: Path) -> None:
+    for name, program in (
+        ("scripts/test", (ROOT / "scripts/test").read_text()),
+        ("scripts/environment", f"environment() {{ bin={tmp_path}/bin; }}\n"),
+        ("bin/python", '#!/bin/sh\necho "$TMPDIR:$@"\n'),
+        ("bin/df", "#!/bin/sh\necho 9000000\n"),
+        ("bin/mktemp", "#!/bin/sh\necho Permission denied >&2\nexit 1\n"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(program)
+        (tmp_path / name).chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
+    environment = {**kept, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    ran = subprocess.run([tmp_path / "scripts/test"], env=environment, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "") and ran.stdout.startswith(":-m pytest")
