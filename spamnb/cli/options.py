@@ -292,24 +292,12 @@ def standard_output() -> TextIO:
 def find_messages(
     sources: tuple[str, ...], unreadable: SkippedMessages, text_column: str | None = None, label: str | None = None
 ) -> Iterator[Entry]:
-    """Yield the messages of the sources. Without sources, or for the source "-", read one message from standard input.
+    """Return the messages of the sources. Without sources, or for the source "-", read one message from standard input.
 
-    With ``label``, each source is read as the source ``label=PATH`` of 'train'. Raise SpamnbError if there is no
-    message.
+    With ``label``, each source is read as the source ``label=PATH`` of 'train'. If there is no message, the iterator
+    raises SpamnbError.
     """
-    is_empty = True
-    for entry in _find(sources, unreadable, text_column, label):
-        is_empty = False
-        yield entry
-    if is_empty and not unreadable.count:
-        names = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
-        raise SpamnbError(f"{names}: no message")
-
-
-def _find(
-    sources: tuple[str, ...], unreadable: SkippedMessages, text_column: str | None, label: str | None
-) -> Iterator[Entry]:
-    from spamnb.sources.entries import Entry, ReadOptions, decompress, is_mbox, message_from_file, too_long_error
+    from spamnb.sources.entries import ReadOptions, decompress, is_mbox, message_from_file, too_long_error
     from spamnb.sources.folders import note_unread, read_folders
     from spamnb.sources.formats import MAX_MESSAGE
     from spamnb.sources.mbox import split_mbox
@@ -319,7 +307,8 @@ def _find(
         for source in sources:
             for note in note_unread(read_folders(label, source, recursive=False), with_skipped=True):
                 tell(f"{escape(source)}: {note}")
-        return find_entries(sources, unreadable, ReadOptions(text_column=text_column), label)
+        entries = find_entries(sources, unreadable, ReadOptions(text_column=text_column), label)
+        return _require_message(entries, " ".join(map(escape, sources)), unreadable)
     raw = read_standard_input(MAX_MESSAGE + 1)
     try:
         if len(raw) > MAX_MESSAGE:
@@ -332,4 +321,14 @@ def _find(
     # Standard input is always one message, because a sender can write lines that begin with "From ", as in an mbox.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw)), 2))) > 1:
         tell("standard input looks like an mbox, but is read as one message; to read an mbox, give its file name")
-    return iter([Entry(None, "-", "", content=raw)] if raw else [])
+    return _require_message([Entry(None, "-", "", content=raw)] if raw else [], "standard input", unreadable)
+
+
+def _require_message(entries: Iterable[Entry], name: str, unreadable: SkippedMessages) -> Iterator[Entry]:
+    """Yield the entries. At the end, raise SpamnbError if there was no message."""
+    is_empty = True
+    for entry in entries:
+        is_empty = False
+        yield entry
+    if is_empty and not unreadable.count:
+        raise SpamnbError(f"{name}: no message")
