@@ -48,6 +48,9 @@ class ImapMailbox(ImapReader):
         self.inbox = INBOX
         self._junk = junk
 
+    def prepare_lock(self) -> None:
+        self.lock_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
     def folders(self, fresh: bool = False) -> list[Folder]:
         listed = super().folders(fresh)
         junk = super().locate(self._junk)

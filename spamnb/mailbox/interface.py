@@ -50,6 +50,9 @@ class Mailbox(Protocol):
     lock_path: Path  # the file that spamnb locks while it moves mail
     inbox: Folder
 
+    def prepare_lock(self) -> None:
+        """Make the folder of the file that is locked. Raise SpamnbError for a Maildir that is gone, or not mounted."""
+
     def folders(self, fresh: bool = False) -> list[Folder]:
         """Return all folders, the inbox first. An earlier list may be returned if it need not be ``fresh``."""
 

@@ -47,12 +47,15 @@ class MaildirMailbox:
 
     def __init__(self, path: Path, junk: str | None = None) -> None:
         self.path, self.display_name, self.address = path, escape(str(path)), str(path.absolute())
-        _check_is_maildir(path, self.display_name)
+        self.prepare_lock()
         self.lock_path = path / "spamnb-places.lock"
         self.inbox = Folder("INBOX", path, "inbox", ".")
         self._junk = junk
         self.locate()  # raises SpamnbError for a wrong name
         self._by_key: dict[Path, dict[str, MailboxMessage]] = {}  # of each folder, at its last listing
+
+    def prepare_lock(self) -> None:
+        _check_is_maildir(self.path, self.display_name)
 
     def folders(self, fresh: bool = False) -> list[Folder]:
         """Return the folders that the file system has now."""

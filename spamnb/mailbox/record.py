@@ -62,8 +62,8 @@ class MailboxRecord:
             yield {}
             return
         deadline = time.monotonic() + timeout
+        self.mailbox.prepare_lock()
         path = self.mailbox.lock_path
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_link(path.parent, path)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:

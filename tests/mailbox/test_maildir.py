@@ -203,6 +203,23 @@ def test_a_message_or_a_folder_that_cannot_be_read_does_not_end_watch(person, mo
     assert "Mail: No such file or directory" in told.getvalue()
 
 
+def test_a_mailbox_that_is_moved_or_not_mounted_is_not_made_again(person):
+    place, elsewhere = person.path, person.path.with_name("elsewhere")
+    with person.open_record() as record:
+        place.rename(elsewhere)
+        with pytest.raises(SpamnbError, match="Mail: no such folder"), record.lock():
+            pass
+        assert not place.exists()
+        place.mkdir()
+        with pytest.raises(SpamnbError, match="Mail: no Maildir"), record.lock():
+            pass
+        assert not [*place.iterdir()]
+        place.rmdir()
+        elsewhere.rename(place)
+        with record.lock() as finished:
+            assert not finished
+
+
 def test_flags_make_no_move_and_junk_may_come_later(person):
     person.deliver(message("spam", 900))
     shutil.rmtree(person.path / ".Junk")
