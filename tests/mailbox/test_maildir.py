@@ -19,13 +19,14 @@ from programs import watching
 from unpacked import wait_until
 
 from spamnb.cli.mailboxes import Target
-from spamnb.cli.options import ErrorCounter
+from spamnb.cli.options import tell
 from spamnb.cli.watch import Stop, Watcher
 from spamnb.errors import SpamnbError
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
 from spamnb.mailbox.maildir import MaildirMailbox
 from spamnb.reader.message import digest
+from spamnb.sources.entries import SkippedMessages
 from spamnb.sources.formats import MAX_MESSAGE
 
 
@@ -194,7 +195,7 @@ def test_a_message_or_a_folder_that_cannot_be_read_does_not_end_watch(person, mo
     result = person.watch()
     assert result.exit_code == 1 and "/.Work: Not a directory; left out" in result.output and "1.long" in result.output
     assert learned_class(model, raw) == "spam"
-    unreadable = ErrorCounter()
+    unreadable = SkippedMessages(tell)
     with person.open_record(unreadable) as record, redirect_stderr(StringIO()) as told:
         assert [*record.learn_moves(pytest.fail), *record.learn_moves(pytest.fail)] == []
         assert unreadable.count and told.getvalue().count("1.long") == 1, "once"
