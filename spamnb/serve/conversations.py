@@ -106,10 +106,10 @@ class Conversations:
         log_fields["method"] = request.method
         if request.user:
             log_fields["user"] = request.user[:MAX_USER]
+        if callable(request.reply):
+            return request.reply(await asyncio.to_thread(self._workers.describe_model))
         if request.reply is not None:
             return request.reply
-        if request.format_reply is not None:
-            return request.format_reply(await asyncio.to_thread(self._workers.describe_model))
         if request.method == "TELL" and not self._workers.may_change:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
         if request.content_length is not None:

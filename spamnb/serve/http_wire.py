@@ -82,8 +82,7 @@ class HttpWire:
             raise Refusal(ExitCode.EX_PROTOCOL, "compressed and encrypted messages are not supported")
         length, encoding = parse_length(headers), headers.get("transfer-encoding", "").lower()
         request = self._routes[route](user=headers.get("deliver-to", ""), content_length=length)
-        has_message = request.reply is None and request.format_reply is None
-        if has_message and (length is None, encoding) not in ((False, ""), (True, "chunked")):
+        if request.reply is None and (length is None, encoding) not in ((False, ""), (True, "chunked")):
             raise Refusal(ExitCode.EX_PROTOCOL, "the message needs a Content-Length, or Transfer-Encoding: chunked")
         return request
 

@@ -102,7 +102,7 @@ def metrics_routes(totals: Totals, latency: Latency) -> Routes:
         text = format_totals(totals) + latency.format() + _format_gauges(model)
         return http_reply("200 OK", text.encode("ascii"), _CONTENT_TYPE)
 
-    return {"GET /metrics": partial(Request, "METRICS", format_reply=format_reply)}
+    return {"GET /metrics": partial(Request, "METRICS", reply=format_reply)}
 
 
 def stat_routes(totals: Totals) -> Routes:
@@ -135,4 +135,4 @@ def stat_routes(totals: Totals) -> Routes:
         }
         return http_reply("200 OK", json.dumps(answer).encode("ascii"))
 
-    return {"GET /stat": partial(Request, "STAT", format_reply=format_reply)}
+    return {"GET /stat": partial(Request, "STAT", reply=format_reply)}

@@ -61,8 +61,8 @@ class Request:
     content_length: int | None = None  # bytes of the message; None if it is chunked, or ends with the stream
     label: str = ""  # the class to learn, "ham" or "spam"; empty if there is nothing to learn
     forgets: bool = False
-    reply: bytes | None = None  # the whole reply, for a request without a message
-    format_reply: Callable[[ModelFacts], bytes] | None = None  # returns the whole reply, for a request for totals
+    # The whole reply, for a request without a message; for a request for totals, a function that returns it.
+    reply: bytes | Callable[[ModelFacts], bytes] | None = None
 
 
 class Client:
