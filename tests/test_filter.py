@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from email.message import EmailMessage
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -330,6 +331,22 @@ def test_a_verdict_is_of_one_state_of_the_file(tmp_path: Path, monkeypatch: pyte
         assert reader.classify(raw).scores.tolist() == before
         monkeypatch.undo()
         assert reader.classify(raw).scores.tolist() == writer.classify(raw).scores.tolist() != before
+
+
+def test_a_photo_without_a_word_is_unsure_if_only_spam_has_pictures() -> None:
+    def with_picture(text: str, subject: str) -> bytes:
+        mail = EmailMessage()
+        mail["Subject"] = subject
+        if text:
+            mail.set_content(text)
+        mail.add_attachment(bytes(range(256)), maintype="image", subtype="jpeg", filename="IMG_2231.jpeg")
+        return bytes(mail)
+
+    good = [("ham", message("ham", n)) for n in range(60)]
+    spam = [("spam", with_picture(f"cheap pills, offer {n}", f"OFFER_{n}")) for n in range(60)]
+    photo = make_model(good + spam).classify(with_picture("", "IMG_2231"))
+    assert photo.probabilities["spam"] > 0.9 and photo.verdict == "unsure"
+    assert photo.doubt == "the model knows no word of its text"
 
 
 def test_a_message_of_which_parts_were_not_read_is_not_called_good() -> None:

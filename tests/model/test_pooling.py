@@ -90,7 +90,8 @@ def score_by_formula(case: Case, message: Message, others: Sequence[Message]) ->
         log_p = token_log_probability(counts.T, counts.sum(axis=0), ALPHA * np.count_nonzero(frequency), ALPHA)
     scores, correction = np.zeros(case.classes), np.zeros(case.classes)
     above, weights = np.zeros((N_GROUPS, case.classes)), np.zeros(N_GROUPS)
-    posteriors = [np.zeros(case.classes)]  # of the classes, given one word of the message
+    posteriors = []  # of the classes, given one word of the message
+    knows_text = any(frequency[token] and GROUPS[token] == 0 for token in message.ids)
     for token, occurrences in zip(message.ids, message.occurrences):
         if not frequency[token]:
             continue
@@ -109,7 +110,7 @@ def score_by_formula(case: Case, message: Message, others: Sequence[Message]) ->
             above[GROUPS[token]] += weight * (log_likelihoods - log_likelihoods.mean())
             weights[GROUPS[token]] += weight
     group_votes = weights**GROUP_EXPONENT
-    typicality = np.sum(posteriors, axis=0) / max(len(posteriors) - 1, 1)
+    typicality = np.mean(posteriors, axis=0) if knows_text else np.zeros(case.classes)
     if case.pooling == "mean":
         means = above / np.where(weights, weights, 1)[:, None]
         scores = group_votes @ means / (PRIOR_WEIGHT + group_votes.sum())
