@@ -97,7 +97,7 @@ def _upgrade_model(
         shared_path = Path(store.shared.file) if store.shared is not None else None
         is_stale = readable != model or not store.adds_up
     if shared_path and shared_meta and shared_meta.get("tokens_version") != TOKENS_VERSION and shared_meta.get(STARTER):
-        write_starter(shared_path, force=True)
+        write_starter(shared_path)
         is_stale = True
     if shared_path is not None and "trained_from" not in meta:
         if is_stale:

@@ -24,10 +24,14 @@ NAME = "starter.spamnb"  # of its model file, beside the model that adds to it
 CLASSES = {"ham", "spam"}
 
 
-def write_starter(path: Path, *, force: bool = False) -> None:
-    """Write the starter as a model file, unless there is one. With ``force``, replace it."""
-    if path.exists() and not force:
-        return
+def write_starter(path: Path) -> None:
+    """Write the starter as a model file, unless there is one. Replace a starter of another version of spamnb."""
+    is_old = False
+    if path.exists():
+        with Store.open(path) as store:
+            is_old = store.own.is_starter and store.own.meta.get("tokens_version") != TOKENS_VERSION
+        if not is_old:
+            return
     with lzma.open(EXPORT, "rt", encoding="utf-8") as lines:
         starter = parse_export(lines, str(EXPORT))
     if starter.model.meta["tokens_version"] != TOKENS_VERSION:
@@ -36,7 +40,7 @@ def write_starter(path: Path, *, force: bool = False) -> None:
             " again, --no-starter does without"
         )
     try:
-        with contextlib.suppress(ModelExists), atomic_replace(path, starter.model.meta, force=force) as store:
+        with contextlib.suppress(ModelExists), atomic_replace(path, starter.model.meta, force=is_old) as store:
             write_snapshot(store, starter)
     except SpamnbError as error:
         problem = "{error}; the starter is needed there, because the model beside it adds to it"

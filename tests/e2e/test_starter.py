@@ -168,6 +168,22 @@ def test_a_model_and_its_copies_find_or_make_their_starter(tmp_path: Path) -> No
         assert output_of("export", "-m", tmp_path / folder / "model") == exported
 
 
+@pytest.mark.parametrize("name", ["model", "other"])
+def test_a_training_replaces_an_older_starter(tmp_path: Path, name: str) -> None:
+    train = ("train", "--force", "-m", tmp_path / "model", f"ham={SAMPLE / 'mail' / 'ham'}")
+    output_of(*train)
+    results = verdicts(tmp_path / "model", SAMPLE / "unseen")
+    for path in (tmp_path / NAME, tmp_path / "model"):
+        with Store.open(path, writable=True) as store:
+            store.put_meta({"tokens_version": TOKENS_VERSION - 1})
+    output_of(*train[:3], tmp_path / name, train[-1])
+    assert verdicts(tmp_path / name, SAMPLE / "unseen") == results
+    if name == "other":
+        assert "'spamnb upgrade' trains it again" in run("classify", "-m", tmp_path / "model", SAMPLE / "unseen").stderr
+        output_of("upgrade", "-m", tmp_path / "model")
+        assert verdicts(tmp_path / "model", SAMPLE / "unseen") == results
+
+
 def test_upgrade_replaces_an_older_starter_and_learns_the_messages_again(tmp_path: Path) -> None:
     lessons, trained, mail = tmp_path / "lessons", tmp_path / "trained", SAMPLE / "mail" / "ham"
     for model, again in ((lessons, "trained again on 65"), (trained, "training .* again from ham=")):
