@@ -73,11 +73,12 @@ def _is_training_last(model: Path, batch: Batch | None) -> bool:
 def _print_steps(ledger: Ledger, model: Path) -> None:
     """Print what each call would take back, the next one first."""
     from spamnb.ledger.verdicts import INBOX
-    from spamnb.store.snapshot import previous_model
+    from spamnb.store.snapshot import is_restorable, previous_model
 
     steps, previous = [], previous_model(model)
     if previous.exists():
-        steps.append((previous.stat().st_mtime, f"training: puts back {_describe_model(previous)}"))
+        what = _describe_model(previous) if is_restorable(model) else "nothing: it was of an older version of spamnb"
+        steps.append((previous.stat().st_mtime, f"training: puts back {what}"))
     for batch in ledger.list_batches():
         rows = ledger.find_all(batch=batch.batch)
         n_moved = sum(bool(row.mailbox) and row.role != INBOX for row in rows)

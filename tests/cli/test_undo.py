@@ -136,6 +136,7 @@ def test_a_model_of_an_older_version_is_not_put_back_and_stays(tmp_path: Path, o
     assert refused.exit_code == 1 and refused.stderr.count("\n") == 1
     assert f"{previous}: " in refused.stderr and "remove it, and 'undo' takes back" in refused.stderr
     assert export_lines(model) == before and previous.exists()
+    assert "puts back nothing: it was of an older version of spamnb\n" in output_of("undo", "--list", "-m", model)
     assert f"{previous}, a model of an older version" in output_of("info", "-m", model)
     previous.unlink()
     assert run("undo", "-m", model).stderr.endswith("no command to take back\n")
