@@ -41,8 +41,16 @@ def run(script: str, *arguments: str | Path) -> str:
         ),
     ],
 )
-def test_agrees_and_draws(script: str, says: str, figures: list[str], tmp_path: Path) -> None:
+def test_agrees_and_draws(
+    script: str,
+    says: str,
+    figures: list[str],
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pytest.importorskip("matplotlib", reason="the extra spamnb[plot] is not installed")
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("matplotlib")))  # matplotlib's files, not at home
     assert run(script, "--figures", tmp_path).endswith(says)
     drawn = {path.name: path.read_bytes()[:4] for path in tmp_path.iterdir()}
     assert drawn == {f"{figure}.png": b"\x89PNG" for figure in figures}
