@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from functools import partialmethod
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -86,6 +87,18 @@ def sure_model(tmp_path: Path) -> Path:
     path = tmp_path / "sure.spamnb"
     train_file(path, count_messages(mail(120)), Settings(strictness="strict"))
     return path
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Start a Chromium, or skip the test if it is not installed."""
+    if shutil.which("chromium") is None:
+        pytest.skip("chromium is not installed")
+    from chromium import Chromium
+
+    started = Chromium(tmp_path_factory.mktemp("chromium"))
+    yield started
+    started.close()
 
 
 @pytest.fixture

@@ -489,24 +489,17 @@ def test_no_page_of_a_grammar_hides_plain_text_from_chromium(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(which("chromium") is None, reason="chromium is not installed")
-def test_nearly_all_words_that_chromium_shows_of_mail_of_today_are_plain(tmp_path: Path) -> None:
-    browser, shares = Chromium(tmp_path / "profile"), {}
-    try:
-        page = browser.new_page()
-        page.look(800)
-        for name, seed in itertools.product((*LAYOUTS, "made"), range(4)):
-            rng = random.Random(f"{name} {seed}")
-            words = (f"word{rng.randrange(10**6)}" for _ in itertools.count())
-            mail = (
-                made_template(rng, words, "preheader") if name == "made" else fill_layout(name, rng, words, "preheader")
-            )
-            (tmp_path / "page.html").write_text(mail)
-            page.go(f"file://{tmp_path}/page.html")
-            plain = set(" ".join(read(mail).texts).split())
-            assert "preheader" not in plain
-            shown = [word for word in page.text().split() if word != "preheader"]  # text that a box clips is in it
-            shares[name, seed] = sum(word in plain for word in shown) / len(shown)
-    finally:
-        browser.close()
+def test_nearly_all_words_that_chromium_shows_of_mail_of_today_are_plain(tmp_path: Path, browser: Chromium) -> None:
+    page, shares = browser.new_page(), {}
+    page.look(800)
+    for name, seed in itertools.product((*LAYOUTS, "made"), range(4)):
+        rng = random.Random(f"{name} {seed}")
+        words = (f"word{rng.randrange(10**6)}" for _ in itertools.count())
+        mail = made_template(rng, words, "preheader") if name == "made" else fill_layout(name, rng, words, "preheader")
+        (tmp_path / "page.html").write_text(mail)
+        page.go(f"file://{tmp_path}/page.html")
+        plain = set(" ".join(read(mail).texts).split())
+        assert "preheader" not in plain
+        shown = [word for word in page.text().split() if word != "preheader"]  # text that a box clips is in it
+        shares[name, seed] = sum(word in plain for word in shown) / len(shown)
     assert len(shares) == 48 and {key: share for key, share in shares.items() if share < 0.95} == {}

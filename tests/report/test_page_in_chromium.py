@@ -1,8 +1,6 @@
 """The page in a real browser: it fetches nothing, and its style passes its own policy."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import pytest
@@ -16,15 +14,6 @@ from spamnb.report.page import render_page
 from spamnb.settings import Settings
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    if which("chromium") is None:
-        pytest.skip("chromium is not installed: the page is not opened in a browser")
-    started = Chromium(tmp_path_factory.mktemp("chromium"))
-    yield started
-    started.close()
 
 
 def opened(browser: Chromium, path: Path, html: str) -> Page:

@@ -8,13 +8,10 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import which
 
 import pytest
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-if which("chromium") is None:
-    pytest.skip("chromium is not installed", allow_module_level=True)
 
 import uvicorn
 from chromium import Chromium, Page
@@ -26,13 +23,6 @@ from spamnb.mailbox import maildir
 from spamnb.review.app import Review
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    started = Chromium(tmp_path_factory.mktemp("chromium"))
-    yield started
-    started.close()
 
 
 @pytest.fixture
