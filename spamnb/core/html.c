@@ -350,8 +350,7 @@ static void start_element(struct document *d, unsigned tag, span name, const str
     uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
     struct node node = {.tag = tag, .parent = top_of(d)->node, .name = name, .hash = hash, .attributes = attributes};
     if (kind == VOID || TAGS[tag].text == RAW) { /* its box has no text, but may cover other text */
-        if (tag != TAG_IMG) /* good mail moves pictures of one pixel, which count readers */
-            *LIST_ADD(d->arena, &d->nodes) = node;
+        *LIST_ADD(d->arena, &d->nodes) = node;
         return;
     }
     if (is_table_part(tag)) {
@@ -656,7 +655,7 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
         int which = attribute_of(name);
         if (which < 0)
             sheet_note_name(&d->sheet, name);
-        if (d->shows_attributes && which != A_STYLE && find_byte(value, ' '))
+        if (d->shows_attributes && which != A_STYLE && (which < 0 || find_byte(value, ' ')))
             add_doubtful_text(d, TEXT, value);
         if (which < 0 || has(attributes, (enum attribute)which))
             continue;

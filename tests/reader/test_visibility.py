@@ -242,7 +242,14 @@ PLAIN = [
     "<div style='overflow:hidden'><div style='padding:9px'>secret</div></div>",
     "<div style='overflow:hidden;border-radius:8px'><table><tr><td height=40 width=90 style='height:40px;width:90px;"
     "white-space:nowrap'>secret</table></div>", "<div dir=rtl style='direction:rtl'>secret</div>",
-    "<p>secret<img style='position:absolute;visibility:hidden' src=y>", "<style>p:before{content:'a'}</style><p>secret",
+    "<p>secret<img style='position:absolute;visibility:hidden' src=y>",
+    # buttons, large letters, and lines that are multiples of them
+    "<p>secret<br><a style='background:#00f;color:#fff;padding:10px 20px'>x</a>",
+    "<p>secret<br><a style='background:#00f;color:#fff;padding:30px;display:inline-block'>x</a>",
+    "<style>.a a{background:#00f;color:#fff;padding:12px 24px}</style><p class=a>secret <a style='display:block'>x</a>",
+    "<h1 style='font-size:40px;line-height:1.1'><span style='background:#ff0'>secret</span></h1>",
+    *(f"<p style='{style}'>secret" for style in ("max-width:900px", "float:right", "margin:-10px 0", "direction:rtl")),
+    "<style>p:before{content:'a'}</style><p>secret",
 ]  # fmt: skip
 # Chromium shows no word of these, though it is far from the property, the tag or the rule that hides it.
 FAR = [
@@ -377,6 +384,34 @@ FAR = [
     *(f"<div style='font-size:0'><form><{tag} style='font-size:14px'></form>secret</div>"
       for tag in ("p", "li", "ul><li", "dd", "dt", "rb")),
     "<spacer style='display:none'>secret", "<frameset><p>secret",
+    # boxes of a fixed size, whose text a later box covers
+    *(f"<{tag} style='{style}'>secret </{tag}><{tag} style='display:inline-block;background:#fff;width:250px'>x</{tag}>"
+      for tag, style in (("b", "display:inline-block;width:0"), ("div", "height:0"), ("div", "max-height:0"),
+                         ("div", "float:left;width:0"), ("b", "display:inline-block;width:0;white-space:nowrap"))),
+    "<div style='display:flex'><div style='width:0'>secret</div><div style='background:#fff;width:250px'>x</div></div>",
+    # backgrounds, borders, and shadows that reach over the line before
+    *(f"<p>secret<br><{tag} style='{style}'>{text}</{tag}>" for tag, style, text in (
+        ("span", "background:#fff;padding:40px 300px", "x"), ("span", "border:40px solid #fff", "xxxx"),
+        ("div", "display:inline;padding:40px 300px;background:#fff", "x"),
+        ("span", "font-size:300px;line-height:16px;background:#fff", "&nbsp;"),
+        ("mark", "background:#fff;padding:40px 300px", "x"),
+        ("span", "text-shadow:0 -18px #fff,2px -16px #fff,-2px -15px #fff,0 -12px #fff", "█" * 9))),
+    "<style>.a{display:inline!important}</style><p>secret<br>"
+    "<a class=a style='display:inline-block;padding:40px 300px;background:#fff'>x</a>",
+    "<style>p{font-size:300px}</style>"
+    "<p style='line-height:16px;margin:0'>secret<br><span style='background:#fff'>xxxxx</span>",
+    *(f"{'<span style=margin-left:-12px></span>' * n}secret" for n in (9, 60)),
+    "<div style='margin-top:-12px;padding-top:1px'>" * 9 + "<p>secret",
+    *(f"<style>{rule}</style><p>secret<img src=x style='visibility:hidden;position:absolute;top:0;left:0;width:900px;"
+      "height:900px;background:#fff'>" for rule in (
+          "img{visibility:visible!important}", "*{visibility:inherit!important}")),
+    "<p>secret<img style='position:absolute;top:0;left:0;width:900px;height:900px;background:#fff'>",
+    # a color and a background by two rules
+    *(f"<style>{rules}</style><p class='a b'>secret" for rules in (
+        ".a{color:#111;background:#fff!important}.b{color:#fff!important;background:#111}",
+        ".a{color:#111;background:#fff}.b{color:#fff;background:5 #111}")),
+    *(f"<style>@scope(.a){{{rule}}}</style><div class=a><p>secret</div>" for rule in (
+        "display:none", ":scope{display:none}", "p{display:none}")),
     "<p style='scale:0'>secret", "<p style='outline:400px solid #fff;outline-offset:-400px'>secret",
 ]  # fmt: skip
 
