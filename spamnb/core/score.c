@@ -127,10 +127,11 @@ static double compute_weights(const struct score_model *model, size_t n, double 
 }
 
 /* Writes how typical message i, which has n known tokens, is of each class: the mean of P(class | word). It is 0 without
- * a known word of the text. */
+ * a known word of the text, plain or doubtful. */
 static void compute_typicality(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
                                const struct scratch *scratch) {
-    size_t classes = model->n_classes, words = 0, words_of_text = 0;
+    size_t classes = model->n_classes, words = 0;
+    bool knows_text = false;
     double *typicality = rows->typicality + i * classes;
     for (size_t k = 0; k < classes; k++)
         typicality[k] = 0.0;
@@ -140,7 +141,6 @@ static void compute_typicality(const struct score_model *model, const struct sco
         if (scratch->tokens[c].group >= model->n_word_groups)
             continue;
         words++;
-        words_of_text += scratch->tokens[c].group == 0;
         for (size_t k = 1; k < classes; k++)
             if (log_likelihoods[k] > top)
                 top = log_likelihoods[k];
@@ -151,8 +151,10 @@ static void compute_typicality(const struct score_model *model, const struct sco
         for (size_t k = 0; k < classes; k++)
             typicality[k] += scratch->per_class[k] / total;
     }
+    for (int64_t j = rows->bounds[i]; j < rows->bounds[i + 1]; j++)
+        knows_text = knows_text || model->groups[rows->ids[j]] == 0;
     for (size_t k = 0; k < classes; k++)
-        typicality[k] = words_of_text ? typicality[k] / (double)words : 0.0;
+        typicality[k] = knows_text && words ? typicality[k] / (double)words : 0.0;
 }
 
 /* Adds the evidence of n tokens to the scores of message i. length: the number of its plain tokens. */
