@@ -398,8 +398,8 @@ FAR = [
         ("span", "text-shadow:0 -18px #fff,2px -16px #fff,-2px -15px #fff,0 -12px #fff", "█" * 9))),
     "<style>.a{display:inline!important}</style><p>secret<br>"
     "<a class=a style='display:inline-block;padding:40px 300px;background:#fff'>x</a>",
-    "<style>p{font-size:300px}</style>"
-    "<p style='line-height:16px;margin:0'>secret<br><span style='background:#fff'>xxxxx</span>",
+    "<style>.a{font-size:100px}</style>"
+    "<p class=a style='line-height:16px;margin:0'>secret<br><span style='background:#fff'>xxxxx</span>",
     *(f"{'<span style=margin-left:-12px></span>' * n}secret" for n in (9, 60)),
     "<div style='margin-top:-12px;padding-top:1px'>" * 9 + "<p>secret",
     *(f"<style>{rule}</style><p>secret<img src=x style='visibility:hidden;position:absolute;top:0;left:0;width:900px;"
