@@ -248,12 +248,12 @@ def word(model: FilePath, word: str) -> WordReport:
 
 def word_of(store: Store, word: str) -> WordReport:
     """Return the report of ``word`` for an open model."""
-    from spamnb.store.buckets import read_all
+    from spamnb.store.buckets import read_tokens
 
     encoded = word.lower().encode("utf-8", "replace")
     with store.reading():
         files = [store] if store.shared is None else [store, store.shared]
-        parts = [part for file in files for part, *_ in read_all(file, len(file.own.class_ids), file.own.dimensions)]
+        parts = [part for file in files for part, *_ in read_tokens(file, len(file.own.class_ids), file.own.dimensions)]
         tokens = sorted({token for part in parts for token in part.ending_in(encoded)})
         counts, totals, messages = store.look_up(tokens).document_counts, store.model.totals, store.count_messages()
     sums, shares = counts.sum(axis=0).tolist(), (counts / totals.documents[:, None]).T.tolist()

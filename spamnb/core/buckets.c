@@ -22,25 +22,19 @@ struct record {
     int64_t messages, occurrences, weight;
 };
 
-enum { HASHES, RECORDS, TEXTS, VECTORS, N_COLUMNS };
-
-/* A bucket in memory. bytes: its columns as in the file, one after the other; is_changed: the file has other ones. */
-struct bucket {
-    struct bucket_row row;
-    uint8_t *bytes;
-    bool is_changed;
-};
-
-struct buckets {
-    struct bucket *items; /* ascending; their ranges have no hash in common */
-    size_t n, room, n_tokens, n_classes, vector_bytes;
-};
-
-/* A token of a bucket that changes. old: its number in the bucket; changed: its number among the changed tokens. NONE: it
- * is not among them. */
+/* A token of a bucket that changes. old: its number among the tokens of all buckets; changed: its number among the
+ * changed tokens. NONE: it is not among them. */
 struct place {
     int64_t hash;
     size_t old, changed;
+};
+
+/* Memory for buckets_change. begins, text_begins: of the records and of the text of each old token. */
+struct scratch {
+    size_t *begins;
+    int64_t *text_begins;
+    struct place *places;
+    struct record *records;
 };
 
 /* Returns a number of 0, 1, 2 or 4 bytes. */
@@ -57,28 +51,13 @@ static inline uint8_t *store_number(uint8_t *at, size_t size, uint64_t number) {
     return at;
 }
 
-static uint8_t *put_bytes(uint8_t *at, const uint8_t *bytes, size_t n) {
-    if (n)
-        memcpy(at, bytes, n);
-    return at + n;
-}
-
 static int64_t load_hash(const uint8_t *at) { return (int64_t)load_64(at); }
 
-static size_t count_tokens(const struct bucket *bucket) { return (size_t)bucket->row.sizes[HASHES] / HASH_BYTES; }
+/* Returns where the bytes of bucket n begin in a column. */
+static int64_t begin_of(const int64_t *ends, size_t n) { return n ? ends[n - 1] : 0; }
 
-static size_t count_bytes(const struct bucket_row *row) {
-    size_t n = 0;
-    for (size_t i = 0; i < N_COLUMNS; i++)
-        n += (size_t)row->sizes[i];
-    return n;
-}
-
-static span column(const struct bucket *bucket, size_t number) {
-    const uint8_t *at = bucket->bytes;
-    for (size_t i = 0; i < number; i++)
-        at += bucket->row.sizes[i];
-    return span_of(at, (size_t)bucket->row.sizes[number]);
+static span column(const uint8_t *bytes, const int64_t *ends, size_t i) {
+    return span_between(bytes + begin_of(ends, i), bytes + ends[i]);
 }
 
 static const struct layout *layout_of(int64_t width) {
@@ -107,209 +86,129 @@ static enum bucket_problem check_figures(const struct record *record) {
     return record->weight > MAX_UNITS || record->weight < -MAX_UNITS ? BUCKET_WEIGHT : BUCKET_WHOLE;
 }
 
-/* Checks the records of a bucket. */
-static enum bucket_problem check_records(const struct bucket *bucket, size_t n_classes) {
-    span records = column(bucket, RECORDS);
-    const struct layout *layout = layout_of(bucket->row.width);
+/* Checks the records of a bucket of n tokens, and writes where the records of each token begin. */
+static enum bucket_problem check_records(const struct buckets *buckets, size_t i, size_t n, size_t *begins) {
+    span records = column(buckets->records, buckets->record_ends, i);
+    const struct layout *layout = layout_of(buckets->widths[i]);
     if (!layout)
         return BUCKET_WIDTH;
     if (size_of(records) % layout->width)
         return BUCKET_CUT_RECORDS;
-    size_t n = count_tokens(bucket), place = 0, least_label = 0;
+    size_t next = 0, least_label = 0;
     for (; records.at < records.end; records.at += layout->width) {
         struct record record = parse_record(records.at, layout);
-        if (record.place >= n || record.place < place)
+        if (record.place >= n || record.place + 1 < next)
             return BUCKET_PLACE;
-        if (record.place > place)
+        if (record.place >= next)
             least_label = 0;
-        if (record.label >= n_classes || record.label < least_label)
+        while (next <= record.place)
+            begins[next++] = (size_t)(records.at - buckets->records);
+        if (record.label >= buckets->n_classes || record.label < least_label)
             return BUCKET_LABEL;
         if (check_figures(&record))
             return BUCKET_FIGURES;
-        place = record.place;
         least_label = record.label + 1;
+    }
+    while (next <= n)
+        begins[next++] = (size_t)(records.end - buckets->records);
+    return BUCKET_WHOLE;
+}
+
+static size_t count_tokens(const struct buckets *buckets) {
+    return buckets->n ? (size_t)buckets->hash_ends[buckets->n - 1] / HASH_BYTES : 0;
+}
+
+/* Checks the hashes and the records of buckets. Writes where the records of each token begin, and where the last one
+ * ends. */
+static enum bucket_problem check_buckets(const struct buckets *buckets, size_t *begins) {
+    int64_t last = 0;
+    for (size_t i = 0, n_before = 0; i < buckets->n; i++) {
+        span hashes = column(buckets->hashes, buckets->hash_ends, i);
+        size_t n = size_of(hashes) / HASH_BYTES;
+        if (size_of(hashes) % HASH_BYTES)
+            return BUCKET_CUT_HASHES;
+        for (; hashes.at < hashes.end; hashes.at += HASH_BYTES, n_before++) {
+            int64_t hash = load_hash(hashes.at);
+            bool is_in_range = hash >= buckets->keys[i] && (i + 1 == buckets->n || hash < buckets->keys[i + 1]);
+            if (!is_in_range || (n_before && hash <= last))
+                return BUCKET_HASH_ORDER;
+            last = hash;
+        }
+        enum bucket_problem problem = check_records(buckets, i, n, begins);
+        if (problem)
+            return problem;
+        begins += n;
     }
     return BUCKET_WHOLE;
 }
 
-/* Checks a bucket of a file. */
-static enum bucket_problem check_bucket(const struct bucket *bucket, const struct buckets *buckets) {
-    span hashes = column(bucket, HASHES), texts = column(bucket, TEXTS), vectors = column(bucket, VECTORS);
-    size_t n = count_tokens(bucket);
-    int64_t least = bucket->row.key;
-    if (size_of(hashes) % HASH_BYTES)
-        return BUCKET_CUT_HASHES;
-    for (size_t i = 0; i < n; i++) {
-        int64_t hash = load_hash(hashes.at + i * HASH_BYTES);
-        if (hash < least || hash > bucket->row.last || (i && hash == least))
-            return BUCKET_HASH_ORDER;
-        least = hash;
+enum bucket_problem buckets_read(const struct buckets *buckets, const int64_t *hashes, size_t n, int64_t *figures) {
+    size_t *begins = calloc(count_tokens(buckets) + 1, sizeof *begins), token = 0, k = 0;
+    enum bucket_problem problem = begins ? check_buckets(buckets, begins) : BUCKET_MEMORY;
+    for (size_t i = 0; !problem && i < buckets->n; i++) {
+        const struct layout *layout = layout_of(buckets->widths[i]);
+        span stored = column(buckets->hashes, buckets->hash_ends, i);
+        for (; stored.at < stored.end && k < n; stored.at += HASH_BYTES, token++) {
+            int64_t hash = load_hash(stored.at);
+            while (k < n && hashes[k] < hash)
+                k++;
+            if (k == n || hashes[k] != hash)
+                continue;
+            for (size_t at = begins[token]; at < begins[token + 1]; at += layout->width) {
+                struct record record = parse_record(buckets->records + at, layout);
+                int64_t *cell = figures + (k * buckets->n_classes + record.label) * NUMBERS;
+                cell[0] = record.messages;
+                cell[1] = record.occurrences;
+                cell[2] = record.weight;
+            }
+        }
     }
-    enum bucket_problem problem = check_records(bucket, buckets->n_classes);
-    if (problem)
-        return problem;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *end = find_byte(texts, END_OF_TEXT);
-        if (!end)
-            return BUCKET_CUT_TEXTS;
-        texts.at = end + 1;
-    }
-    if (!is_empty(texts))
-        return BUCKET_CUT_TEXTS;
-    if (size_of(vectors) != n * buckets->vector_bytes)
+    free(begins);
+    return problem;
+}
+
+/* Checks the texts and vectors of bucket i, and writes where the text of each token begins, and where the last one
+ * ends. begins: of all tokens. */
+static enum bucket_problem find_texts(const struct buckets *buckets, size_t i, int64_t *begins) {
+    span texts = column(buckets->texts, buckets->text_ends, i);
+    span vectors = column(buckets->vectors, buckets->vector_ends, i);
+    size_t token = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES, end = (size_t)buckets->hash_ends[i] / HASH_BYTES;
+    if (size_of(vectors) != (end - token) * buckets->vector_bytes)
         return BUCKET_CUT_VECTORS;
     for (; vectors.at < vectors.end; vectors.at += sizeof(float))
         if ((load_32(vectors.at) & EXPONENT) == EXPONENT)
             return BUCKET_INFINITE;
-    return BUCKET_WHOLE;
-}
-
-struct buckets *buckets_new(size_t n_classes, size_t vector_bytes) {
-    struct buckets *buckets = calloc(1, sizeof *buckets);
-    if (buckets)
-        *buckets = (struct buckets){.n_classes = n_classes, .vector_bytes = vector_bytes};
-    return buckets;
-}
-
-void buckets_delete(struct buckets *buckets) {
-    for (size_t i = 0; i < buckets->n; i++)
-        free(buckets->items[i].bytes);
-    free(buckets->items);
-    free(buckets);
-}
-
-size_t buckets_count_tokens(const struct buckets *buckets) { return buckets->n_tokens; }
-
-/* Returns the index of the first bucket, from index begin on, whose range ends at the hash or above. */
-static size_t find_bucket(const struct buckets *buckets, size_t begin, int64_t hash) {
-    size_t end = buckets->n;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (buckets->items[middle].row.last < hash)
-            begin = middle + 1;
-        else
-            end = middle;
+    for (; token < end; token++) {
+        const uint8_t *last = find_byte(texts, END_OF_TEXT);
+        if (!last)
+            return BUCKET_CUT_TEXTS;
+        begins[token] = texts.at - buckets->texts;
+        texts.at = last + 1;
     }
-    return begin;
+    begins[token] = texts.at - buckets->texts;
+    return is_empty(texts) ? BUCKET_WHOLE : BUCKET_CUT_TEXTS;
 }
 
-static bool is_in_range(const struct buckets *buckets, size_t i, int64_t hash) {
-    return i < buckets->n && buckets->items[i].row.key <= hash;
+enum bucket_problem buckets_find_texts(const struct buckets *buckets, int64_t *begins) {
+    size_t *record_begins = calloc(count_tokens(buckets) + 1, sizeof *record_begins);
+    enum bucket_problem problem = record_begins ? check_buckets(buckets, record_begins) : BUCKET_MEMORY;
+    for (size_t i = 0; !problem && i < buckets->n; i++)
+        problem = find_texts(buckets, i, begins);
+    free(record_begins);
+    return problem;
 }
 
-void buckets_find_missing(const struct buckets *buckets, const int64_t *hashes, size_t n, bool *is_missing) {
-    for (size_t k = 0, i = 0; k < n; k++) {
-        i = find_bucket(buckets, i, hashes[k]);
-        is_missing[k] = !is_in_range(buckets, i, hashes[k]);
-    }
-}
-
-/* Makes room for n buckets at index i. Returns false if there is too little memory. */
-static bool make_room(struct buckets *buckets, size_t i, size_t n) {
-    if (buckets->n + n > buckets->room) {
-        size_t room = buckets->n + n + buckets->room / 4;
-        struct bucket *items = realloc(buckets->items, room * sizeof *items);
-        if (!items)
-            return false;
-        buckets->items = items;
-        buckets->room = room;
-    }
-    if (n && i < buckets->n)
-        memmove(buckets->items + i + n, buckets->items + i, (buckets->n - i) * sizeof *buckets->items);
-    return true;
-}
-
-enum bucket_problem buckets_load(struct buckets *buckets, const struct bucket_row *rows, size_t n, const uint8_t *bytes) {
-    for (size_t k = 0, i = 0; k < n; bytes += count_bytes(&rows[k++])) {
-        struct bucket bucket = {rows[k], NULL, false};
-        i = find_bucket(buckets, i, rows[k].key);
-        if (rows[k].last < rows[k].key || is_in_range(buckets, i, rows[k].last))
-            return BUCKET_HASH_ORDER;
-        size_t size = count_bytes(&rows[k]);
-        bucket.bytes = malloc(size + 1);
-        if (!bucket.bytes)
-            return BUCKET_MEMORY;
-        put_bytes(bucket.bytes, bytes, size);
-        enum bucket_problem problem = check_bucket(&bucket, buckets);
-        if (!problem && !make_room(buckets, i, 1))
-            problem = BUCKET_MEMORY;
-        if (problem) {
-            free(bucket.bytes);
-            return problem;
-        }
-        buckets->items[i] = bucket;
-        buckets->n++;
-        buckets->n_tokens += count_tokens(&bucket);
-    }
-    return BUCKET_WHOLE;
-}
-
-/* Returns the bucket of a hash, from index *i on, and writes its index and the hash's place; NULL if no bucket has the
- * hash. */
-static const struct bucket *find_token(const struct buckets *buckets, size_t *i, int64_t hash, size_t *place) {
-    *i = find_bucket(buckets, *i, hash);
-    if (!is_in_range(buckets, *i, hash))
-        return NULL;
-    const struct bucket *bucket = &buckets->items[*i];
-    for (*place = 0; *place < count_tokens(bucket); ++*place) {
-        int64_t stored = load_hash(bucket->bytes + *place * HASH_BYTES);
-        if (stored >= hash)
-            return stored == hash ? bucket : NULL;
-    }
-    return NULL;
-}
-
-/* Returns the records of the token with this place, and moves records behind them. */
-static span next_records(span *records, const struct layout *layout, size_t place) {
-    while (records->at < records->end && *records->at < place)
-        records->at += layout->width;
-    span found = span_between(records->at, records->at);
-    while (found.end < records->end && *found.end == place)
-        found.end += layout->width;
-    records->at = found.end;
-    return found;
-}
-
-void buckets_read(const struct buckets *buckets, const int64_t *hashes, size_t n, int64_t *figures) {
-    size_t i = 0, place;
-    for (size_t k = 0; k < n; k++) {
-        const struct bucket *bucket = find_token(buckets, &i, hashes[k], &place);
-        if (!bucket)
-            continue;
-        const struct layout *layout = layout_of(bucket->row.width);
-        span stored = column(bucket, RECORDS), records = next_records(&stored, layout, place);
-        for (; records.at < records.end; records.at += layout->width) {
-            struct record record = parse_record(records.at, layout);
-            int64_t *cell = figures + (k * buckets->n_classes + record.label) * NUMBERS;
-            cell[0] = record.messages;
-            cell[1] = record.occurrences;
-            cell[2] = record.weight;
-        }
-    }
-}
-
-void buckets_read_vectors(const struct buckets *buckets, const int64_t *hashes, size_t n, uint8_t *vectors) {
-    size_t i = 0, place, size = buckets->vector_bytes;
-    for (size_t k = 0; k < n; k++, vectors += size) {
-        const struct bucket *bucket = find_token(buckets, &i, hashes[k], &place);
-        if (bucket)
-            put_bytes(vectors, column(bucket, VECTORS).at + place * size, size);
-    }
-}
-
-/* Writes the records of a token, and returns their number. stored: the records of the old bucket from this token, or one
- * before it, on. */
-static size_t read_records(span *stored, const struct layout *layout, size_t n_classes,
+/* Writes the records of a token, and returns their number. */
+static size_t read_records(const struct buckets *buckets, const struct layout *layout, const size_t *begins,
                            const struct changed_tokens *changes, const struct place *place, struct record *records) {
     size_t n = 0;
     if (place->changed == NONE) {
-        span found = next_records(stored, layout, place->old);
-        for (; found.at < found.end; found.at += layout->width)
-            records[n++] = parse_record(found.at, layout);
+        for (size_t at = begins[place->old]; at < begins[place->old + 1]; at += layout->width)
+            records[n++] = parse_record(buckets->records + at, layout);
         return n;
     }
-    const int64_t *cell = changes->figures + place->changed * n_classes * NUMBERS;
-    for (size_t label = 0; label < n_classes; label++, cell += NUMBERS)
+    const int64_t *cell = changes->figures + place->changed * buckets->n_classes * NUMBERS;
+    for (size_t label = 0; label < buckets->n_classes; label++, cell += NUMBERS)
         if (cell[0] || cell[1] || cell[2])
             records[n++] = (struct record){0, label, cell[0], cell[1], cell[2]};
     return n;
@@ -335,86 +234,88 @@ static int64_t separate(int64_t before, int64_t hash) {
     return (int64_t)((uint64_t)hash & ~(bits >> 1));
 }
 
-/* Writes n records of a bucket. Returns where they end. */
-static uint8_t *write_records(const struct record *records, size_t n, const struct layout *layout, uint8_t *at) {
-    for (size_t k = 0; k < n; k++) {
-        *at++ = (uint8_t)records[k].place;
-        at = store_number(at, layout->label, records[k].label);
-        at = store_number(at, layout->count, (uint64_t)records[k].messages);
-        at = store_number(at, layout->count, (uint64_t)(records[k].occurrences - records[k].messages));
-        at = store_number(at, layout->weight, (uint64_t)records[k].weight);
-    }
-    return at;
+static uint8_t *put_bytes(uint8_t *at, const uint8_t *bytes, size_t n) {
+    if (n)
+        memcpy(at, bytes, n);
+    return at + n;
 }
 
-/* Writes the columns of a bucket of n tokens, which are among those of the old bucket or are changed. texts: where the
- * text of each old token begins, and where the last one ends. */
-static enum bucket_problem fill_bucket(struct bucket *bucket, const struct bucket *old, const uint8_t *const *texts,
-                                       const struct buckets *buckets, const struct changed_tokens *changes,
-                                       const struct place *places, size_t n) {
-    size_t vector_bytes = buckets->vector_bytes, n_records = 0, n_text_bytes = 0;
-    const struct layout *old_layout = layout_of(old->row.width), *layout = LAYOUTS;
-    span stored = column(old, RECORDS);
-    size_t room = size_of(stored) / old_layout->width; /* records */
+/* Writes the hashes, texts and vectors of the n tokens of a bucket that was bucket i. */
+static enum bucket_problem write_tokens(const struct buckets *buckets, size_t i, const struct changed_tokens *changes,
+                                        const struct scratch *scratch, const struct place *places, size_t n,
+                                        struct changed_buckets *changed) {
+    size_t bytes = buckets->vector_bytes, first = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES;
+    const uint8_t *vectors = buckets->vectors + begin_of(buckets->vector_ends, i);
+    uint8_t *hash = changed->hashes + begin_of(changed->hash_ends, changed->n);
+    uint8_t *text = changed->texts + begin_of(changed->text_ends, changed->n);
+    uint8_t *vector = changed->vectors + begin_of(changed->vector_ends, changed->n);
     for (size_t k = 0; k < n; k++) {
-        size_t before = places[k].old, changed = places[k].changed;
-        room += changed == NONE ? 0 : buckets->n_classes;
-        if (before == NONE && changes->text_lengths[changed] < 0)
-            return BUCKET_NO_TEXT;
-        n_text_bytes += before == NONE ? (size_t)changes->text_lengths[changed] + 1
-                                       : (size_t)(texts[before + 1] - texts[before]);
+        size_t old = places[k].old, new = places[k].changed;
+        hash = store_number(hash, HASH_BYTES, (uint64_t)places[k].hash);
+        const uint8_t *copied = NULL;
+        if (old != NONE) {
+            const int64_t *begins = scratch->text_begins + old;
+            text = put_bytes(text, buckets->texts + begins[0], (size_t)(begins[1] - begins[0]));
+            copied = vectors + (old - first) * bytes;
+        } else {
+            if (changes->text_lengths[new] < 0)
+                return BUCKET_NO_TEXT;
+            text = put_bytes(text, changes->texts + changes->text_begins[new], (size_t)changes->text_lengths[new]);
+            *text++ = END_OF_TEXT;
+            copied = changes->vectors ? changes->vectors + new * bytes : NULL;
+        }
+        if (copied)
+            vector = put_bytes(vector, copied, bytes);
+        else
+            for (size_t byte = 0; byte < bytes; byte++)
+                *vector++ = 0;
     }
-    struct record *records = malloc((room + 1) * sizeof *records);
-    enum bucket_problem problem = records ? BUCKET_WHOLE : BUCKET_MEMORY;
-    for (size_t k = 0; !problem && k < n; k++) {
-        struct record *next = records + n_records;
-        size_t end = n_records + read_records(&stored, old_layout, buckets->n_classes, changes, &places[k], next);
-        for (; !problem && n_records < end; n_records++) {
-            records[n_records].place = k;
-            problem = check_figures(&records[n_records]);
-            const struct layout *needed = problem ? layout : narrowest_layout(&records[n_records]);
+    changed->hash_ends[changed->n] = hash - changed->hashes;
+    changed->text_ends[changed->n] = text - changed->texts;
+    changed->vector_ends[changed->n] = vector - changed->vectors;
+    return BUCKET_WHOLE;
+}
+
+/* Writes the records of the n tokens of a bucket that was bucket i. */
+static enum bucket_problem write_records(const struct buckets *buckets, size_t i, const struct changed_tokens *changes,
+                                         const struct scratch *scratch, const struct place *places, size_t n,
+                                         struct changed_buckets *changed) {
+    const struct layout *old_layout = layout_of(buckets->widths[i]), *layout = LAYOUTS;
+    size_t n_records = 0;
+    for (size_t k = 0; k < n; k++) {
+        struct record *records = scratch->records + n_records;
+        size_t n_of_token = read_records(buckets, old_layout, scratch->begins, changes, &places[k], records);
+        for (size_t j = 0; j < n_of_token; j++) {
+            records[j].place = k;
+            enum bucket_problem problem = check_figures(&records[j]);
+            if (problem)
+                return problem;
+            const struct layout *needed = narrowest_layout(&records[j]);
             layout = needed > layout ? needed : layout;
         }
+        n_records += n_of_token;
     }
-    size_t sizes[N_COLUMNS] = {n * HASH_BYTES, n_records * layout->width, n_text_bytes, n * vector_bytes};
-    for (size_t i = 0; i < N_COLUMNS; i++)
-        bucket->row.sizes[i] = (int64_t)sizes[i];
-    bucket->row.width = layout->width;
-    if (!problem && !(bucket->bytes = malloc(count_bytes(&bucket->row) + 1)))
-        problem = BUCKET_MEMORY;
-    if (!problem) {
-        uint8_t *at = bucket->bytes;
-        for (size_t k = 0; k < n; k++)
-            at = store_number(at, HASH_BYTES, (uint64_t)places[k].hash);
-        at = write_records(records, n_records, layout, at);
-        for (size_t k = 0; k < n; k++) {
-            size_t before = places[k].old, changed = places[k].changed;
-            if (before != NONE) {
-                at = put_bytes(at, texts[before], (size_t)(texts[before + 1] - texts[before]));
-                continue;
-            }
-            at = put_bytes(at, changes->texts + changes->text_begins[changed], (size_t)changes->text_lengths[changed]);
-            *at++ = END_OF_TEXT;
-        }
-        const uint8_t *vectors = column(old, VECTORS).at;
-        for (size_t k = 0; k < n; k++, at += vector_bytes) {
-            const uint8_t *vector = places[k].old != NONE ? vectors + places[k].old * vector_bytes
-                                    : changes->vectors    ? changes->vectors + places[k].changed * vector_bytes
-                                                          : NULL;
-            for (size_t byte = 0; byte < vector_bytes; byte++)
-                at[byte] = vector ? vector[byte] : 0;
-        }
+    uint8_t *at = changed->records + begin_of(changed->record_ends, changed->n);
+    for (size_t k = 0; k < n_records; k++) {
+        const struct record *record = &scratch->records[k];
+        *at++ = (uint8_t)record->place;
+        at = store_number(at, layout->label, record->label);
+        at = store_number(at, layout->count, (uint64_t)record->messages);
+        at = store_number(at, layout->count, (uint64_t)(record->occurrences - record->messages));
+        at = store_number(at, layout->weight, (uint64_t)record->weight);
     }
-    free(records);
-    return problem;
+    changed->record_ends[changed->n] = at - changed->records;
+    changed->widths[changed->n] = layout->width;
+    return BUCKET_WHOLE;
 }
 
-/* Joins the tokens of a bucket with the changed tokens from begin to end, and writes the places of those that are used.
- * Returns their number. */
-static size_t join_tokens(const struct bucket *bucket, size_t n_cells, const struct changed_tokens *changes, size_t begin,
-                          size_t end, struct place *places) {
-    span stored = column(bucket, HASHES);
-    size_t token = 0, n = 0;
+/* Joins the old tokens of bucket i with the changed tokens from begin to end, and writes the places of those that are
+ * used. Returns their number. Writes whether the bucket gets or loses a token. */
+static size_t join_tokens(const struct buckets *buckets, size_t i, const struct changed_tokens *changes, size_t begin,
+                          size_t end, struct place *places, bool *has_other_tokens) {
+    span stored = column(buckets->hashes, buckets->hash_ends, i);
+    size_t token = (size_t)begin_of(buckets->hash_ends, i) / HASH_BYTES, n = 0, n_cells = buckets->n_classes * NUMBERS;
+    *has_other_tokens = false;
     while (!is_empty(stored) || begin < end) {
         int64_t hash = is_empty(stored) ? INT64_MAX : load_hash(stored.at);
         bool is_changed = begin < end && (is_empty(stored) || changes->hashes[begin] <= hash);
@@ -424,6 +325,7 @@ static size_t join_tokens(const struct bucket *bucket, size_t n_cells, const str
         if (is_used)
             places[n++] = (struct place){is_changed ? changes->hashes[begin] : hash, is_old ? token : NONE,
                                          is_changed ? begin : NONE};
+        *has_other_tokens |= is_used != is_old;
         if (is_old)
             stored.at += HASH_BYTES, token++;
         begin += is_changed;
@@ -431,98 +333,54 @@ static size_t join_tokens(const struct bucket *bucket, size_t n_cells, const str
     return n;
 }
 
-/* Writes the parts that become of a bucket; a part that cannot be made has no bytes. */
-static enum bucket_problem divide(const struct bucket *old, const uint8_t *const *texts, const struct buckets *buckets,
-                                  const struct changed_tokens *changes, const struct place *places, size_t n, size_t size,
-                                  struct bucket *parts, size_t n_parts) {
+/* Writes what becomes of bucket i if the changed tokens from begin to end, one or more, are in its range. */
+static enum bucket_problem change_bucket(const struct buckets *buckets, size_t i, const struct changed_tokens *changes,
+                                         size_t begin, size_t end, const struct scratch *scratch,
+                                         struct changed_buckets *changed) {
+    bool has_other_tokens;
+    const struct place *places = scratch->places;
+    size_t n = join_tokens(buckets, i, changes, begin, end, scratch->places, &has_other_tokens), size = n;
     enum bucket_problem problem = BUCKET_WHOLE;
+    if (n > changed->max_tokens) {
+        size = changed->new_tokens;
+        has_other_tokens = true;
+    }
+    if (has_other_tokens)
+        problem = find_texts(buckets, i, scratch->text_begins);
+    size_t n_parts = n > changed->max_tokens ? (n + size - 1) / size : 1;
     for (size_t part = 0; !problem && part < n_parts; part++) {
-        size_t first = part * size, next = first + size < n ? first + size : n;
-        struct bucket_row *row = &parts[part].row;
-        *row = old->row;
-        if (part)
-            row->key = separate(places[first - 1].hash, places[first].hash);
-        if (next < n)
-            row->last = separate(places[next - 1].hash, places[next].hash) - 1;
-        parts[part].is_changed = true;
-        problem = fill_bucket(&parts[part], old, texts, buckets, changes, places + first, next - first);
+        size_t first = part * size, n_part = n - first < size ? n - first : size, k = changed->n;
+        changed->keys[k] = part ? separate(places[first - 1].hash, places[first].hash) : buckets->keys[i];
+        changed->actions[k] = !n ? BUCKET_DELETED : has_other_tokens ? BUCKET_WRITTEN : RECORDS_CHANGED;
+        changed->hash_ends[k] = begin_of(changed->hash_ends, k);
+        changed->text_ends[k] = begin_of(changed->text_ends, k);
+        changed->vector_ends[k] = begin_of(changed->vector_ends, k);
+        problem = write_records(buckets, i, changes, scratch, places + first, n_part, changed);
+        if (!problem && has_other_tokens)
+            problem = write_tokens(buckets, i, changes, scratch, places + first, n_part, changed);
+        changed->n++;
     }
     return problem;
 }
 
-/* Puts parts in the place of bucket i. Returns false if there is too little memory. */
-static bool replace_bucket(struct buckets *buckets, size_t i, const struct bucket *parts, size_t n_parts) {
-    if (!make_room(buckets, i + 1, n_parts - 1))
-        return false;
-    struct bucket *items = buckets->items + i;
-    buckets->n += n_parts - 1;
-    buckets->n_tokens -= count_tokens(items);
-    free(items->bytes);
-    for (size_t part = 0; part < n_parts; part++) {
-        items[part] = parts[part];
-        buckets->n_tokens += count_tokens(&parts[part]);
-    }
-    return true;
-}
-
-/* Changes bucket i by the changed tokens from begin to end, one or more, which are in its range. */
-static enum bucket_problem change_bucket(struct buckets *buckets, size_t i, const struct changed_tokens *changes,
-                                         size_t begin, size_t end, size_t max_tokens, size_t new_tokens) {
-    const struct bucket *old = &buckets->items[i];
-    size_t n_old = count_tokens(old), n_most = n_old + end - begin;
-    struct place *places = calloc(n_most, sizeof *places);
-    const uint8_t **texts = calloc(n_old + 1, sizeof *texts);
-    struct bucket *parts = calloc(n_most / new_tokens + 1, sizeof *parts);
-    enum bucket_problem problem = BUCKET_MEMORY;
-    if (places && texts && parts) {
-        size_t n = join_tokens(old, buckets->n_classes * NUMBERS, changes, begin, end, places);
-        size_t size = n > max_tokens ? new_tokens : max_tokens, n_parts = n ? (n + size - 1) / size : 1;
-        span rest = column(old, TEXTS);
-        texts[0] = rest.at;
-        for (size_t k = 0; k < n_old; k++)
-            texts[k + 1] = rest.at = find_byte(rest, END_OF_TEXT) + 1;
-        problem = divide(old, texts, buckets, changes, places, n, size, parts, n_parts);
-        if (!problem && !replace_bucket(buckets, i, parts, n_parts))
-            problem = BUCKET_MEMORY;
-        for (size_t part = 0; problem && part < n_parts; part++)
-            free(parts[part].bytes);
-    }
-    free(places), free(texts), free(parts);
-    return problem;
-}
-
-enum bucket_problem buckets_change(struct buckets *buckets, const struct changed_tokens *changes, size_t max_tokens,
-                                   size_t new_tokens) {
-    enum bucket_problem problem = BUCKET_WHOLE;
-    for (size_t begin = 0, end = 0, i = 0; !problem && begin < changes->n; begin = end) {
-        i = find_bucket(buckets, i, changes->hashes[begin]);
-        if (!is_in_range(buckets, i, changes->hashes[begin]))
-            return BUCKET_HASH_ORDER;
-        while (end < changes->n && changes->hashes[end] <= buckets->items[i].row.last)
+enum bucket_problem buckets_change(const struct buckets *buckets, const struct changed_tokens *changes,
+                                   struct changed_buckets *changed) {
+    size_t n_old = count_tokens(buckets), begin = 0;
+    struct scratch scratch = {.begins = calloc(n_old + 1, sizeof *scratch.begins)};
+    scratch.text_begins = calloc(n_old + 1, sizeof *scratch.text_begins);
+    scratch.places = calloc(n_old + changes->n + 1, sizeof *scratch.places);
+    scratch.records = calloc(changed->max_tokens * buckets->n_classes + 1, sizeof *scratch.records);
+    bool has_memory = scratch.begins && scratch.text_begins && scratch.places && scratch.records;
+    enum bucket_problem problem = has_memory ? check_buckets(buckets, scratch.begins) : BUCKET_MEMORY;
+    changed->n = 0;
+    for (size_t i = 0; !problem && i < buckets->n; i++) {
+        size_t end = begin;
+        while (end < changes->n && (i + 1 == buckets->n || changes->hashes[end] < buckets->keys[i + 1]))
             end++;
-        problem = change_bucket(buckets, i, changes, begin, end, max_tokens, new_tokens);
+        if (begin < end)
+            problem = change_bucket(buckets, i, changes, begin, end, &scratch, changed);
+        begin = end;
     }
+    free(scratch.begins), free(scratch.text_begins), free(scratch.places), free(scratch.records);
     return problem;
-}
-
-size_t buckets_count_changed(const struct buckets *buckets, size_t *n_bytes) {
-    size_t n = 0;
-    *n_bytes = 0;
-    for (size_t i = 0; i < buckets->n; i++)
-        if (buckets->items[i].is_changed) {
-            *n_bytes += count_bytes(&buckets->items[i].row);
-            n++;
-        }
-    return n;
-}
-
-void buckets_write(struct buckets *buckets, struct bucket_row *rows, uint8_t *bytes) {
-    for (size_t i = 0; i < buckets->n; i++) {
-        struct bucket *bucket = &buckets->items[i];
-        if (!bucket->is_changed)
-            continue;
-        *rows++ = bucket->row;
-        bytes = put_bytes(bytes, bucket->bytes, count_bytes(&bucket->row));
-        bucket->is_changed = false;
-    }
 }

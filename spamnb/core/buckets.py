@@ -1,22 +1,24 @@
-"""Buckets of tokens of a model file, in memory: calls of ``buckets.c``."""
+"""Buckets of tokens of a model file: calls of ``buckets.c``."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.core.library import ffi, lib, locked, numbers, owned, pointer
+from spamnb.core.library import ffi, lib, numbers, pointer
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged
 
-MIN_RECORD, END_OF_TEXT = lib.MIN_RECORD, lib.END_OF_TEXT
+MIN_RECORD, MAX_RECORD = lib.MIN_RECORD, lib.MAX_RECORD  # bytes
+NO_BUCKET = b"", MIN_RECORD, b"", b"", b""  # the columns of a bucket without tokens
+RECORDS_CHANGED, BUCKET_WRITTEN, BUCKET_DELETED = lib.RECORDS_CHANGED, lib.BUCKET_WRITTEN, lib.BUCKET_DELETED
 MAX_PLACES = 256  # tokens of a bucket: a place has one byte
 VECTOR = np.dtype("<f4")
-_COLUMNS = "hashes", "cells", "texts", "vectors"
+_HASH = np.dtype("<i8")
+_COLUMNS = {"hashes": "hash_ends", "records": "record_ends", "texts": "text_ends", "vectors": "vector_ends"}
+_TABLE_COLUMNS = "hashes", "cells", "texts", "vectors"  # the same in the file
 _DAMAGE = {
     lib.BUCKET_CUT_HASHES: "truncated hashes",
     lib.BUCKET_HASH_ORDER: "hashes that are not in order",
@@ -44,73 +46,62 @@ class ChangedTokens(NamedTuple):
     texts: np.ndarray  # (bytes,) uint8
     text_begins: np.ndarray  # (k,) of the text of each token
     text_lengths: np.ndarray  # (k,) in bytes; -1 for a token that a bucket has
-    vectors: np.ndarray | None = None  # (k, d) float32 of the tokens that no bucket has; None: they have zeros
+    vectors: np.ndarray | None = None  # (k, d) float32; None: new tokens have zeros
 
 
 class Buckets:
-    """Buckets of a file for ``classes`` classes, whose tokens have vectors of ``dimensions`` numbers.
+    """Rows of table ``tokens``: key, hashes, width, cells; and texts and vectors, which ``read`` does not need.
 
-    A row of table ``tokens`` is the key, the highest hash that the bucket may have, width, hashes, cells, texts and
-    vectors. Hashes ascend in all arrays.
+    The vector of a token has ``dimensions`` numbers; 0 in a model without vectors.
     """
 
-    def __init__(self, classes: int, dimensions: int = 0) -> None:
-        self.lock = threading.Lock()  # the core's functions run without the GIL
-        self._classes, self._dimensions = classes, dimensions
-        self._pointer = owned(lib.buckets_new(classes, dimensions * VECTOR.itemsize), lib.buckets_delete)
-
-    def __len__(self) -> int:
-        """Return the number of tokens."""
-        return int(lib.buckets_count_tokens(self._pointer))
-
-    def find_missing(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the hashes that are in the range of no bucket."""
-        is_missing = np.empty(len(hashes), bool)
-        arguments = pointer("int64_t", hashes), len(hashes), pointer("bool", is_missing)
-        with locked(self):
-            lib.buckets_find_missing(self._pointer, *arguments)
-        return hashes[is_missing]
-
-    def load(self, rows: Sequence[tuple]) -> None:
-        """Add rows, ascending by key; raise Damaged if one is no bucket, or is in memory."""
-        keys, lasts, widths, *columns = zip(*rows)
-        for name, blobs in zip(_COLUMNS, columns):
-            if not {*map(type, blobs)} <= {bytes}:
-                raise Damaged(f"{name} in table tokens that are not bytes")
+    def __init__(self, rows: Sequence[tuple], classes: int, dimensions: int = 0) -> None:
+        self._n, self._classes, self._dimensions = len(rows), classes, dimensions
+        self._vector_bytes = dimensions * VECTOR.itemsize
+        keys, hashes, widths, records, *others = zip(*rows) if rows else [()] * 6
+        self._fields: dict[str, Any] = {"n": len(rows), "n_classes": classes, "vector_bytes": self._vector_bytes}
+        self._octets: dict[str, bytes] = {}
+        for name, (column, ends), blobs in zip(_TABLE_COLUMNS, _COLUMNS.items(), (hashes, records, *others)):
+            try:
+                self._octets[column] = octets = b"".join(blobs)
+            except TypeError:
+                raise Damaged(f"{name} in table tokens that are not bytes") from None
+            self._fields[column] = ffi.from_buffer("uint8_t[]", octets)
+            self._fields[ends] = pointer("int64_t", np.cumsum(np.fromiter(map(len, blobs), np.int64, len(blobs))))
         if not {*map(type, widths)} <= {int}:
             self._raise(lib.BUCKET_WIDTH)
-        sizes = (list(map(len, blobs)) for blobs in columns)
-        table = np.column_stack([keys, lasts, widths, *sizes])
-        octets = b"".join(chain.from_iterable(zip(*columns)))
-        with locked(self):
-            problem = lib.buckets_load(self._pointer, _rows(table), len(rows), ffi.from_buffer("uint8_t[]", octets))
-        self._raise(problem)
+        for column, values in (("keys", keys), ("widths", widths)):
+            self._fields[column] = pointer("int64_t", np.array(values, np.int64))
 
-    def read(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the figures (k, C, 3) of the tokens with these ``hashes``; zeros of unknown tokens."""
-        figures = np.zeros((len(hashes), self._classes, 3), np.int64)
-        arguments = pointer("int64_t", hashes), len(hashes), pointer("int64_t", figures, *figures.shape)
-        with locked(self):
-            lib.buckets_read(self._pointer, *arguments)
-        return figures
+    @property
+    def hashes(self) -> np.ndarray:
+        """The hashes of all tokens."""
+        octets = self._octets["hashes"]
+        return np.frombuffer(octets, _HASH, len(octets) // _HASH.itemsize).astype(np.int64, copy=False)
 
-    def read_vectors(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the vectors (k, d) of the tokens with these ``hashes``; zeros of unknown tokens."""
-        vectors = np.zeros((len(hashes), self._dimensions), VECTOR)
-        arguments = pointer("int64_t", hashes), len(hashes), ffi.from_buffer("uint8_t[]", vectors)
-        with locked(self):
-            lib.buckets_read_vectors(self._pointer, *arguments)
-        return vectors
+    def read(self, hashes: np.ndarray, figures: np.ndarray) -> None:
+        """Write the figures (k, C, 3) of the tokens with these ``hashes``, ascending; others stay as they are."""
+        arguments = pointer("int64_t", hashes), len(hashes)
+        cells = pointer("int64_t", figures, len(hashes), self._classes, 3, writable=True)
+        self._raise(lib.buckets_read(ffi.new("struct buckets *", self._fields), *arguments, cells))
 
-    def change(self, tokens: ChangedTokens, max_tokens: int, new_tokens: int) -> None:
-        """Change tokens, which are in the ranges of the buckets.
+    def texts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return bytes, where the text of each token begins in them, its length, and the tokens' vectors (n, d)."""
+        octets, vectors = (np.frombuffer(self._octets[column], np.uint8) for column in ("texts", "vectors"))
+        begins = np.zeros(len(self.hashes) + 1, np.int64)
+        arguments = ffi.new("struct buckets *", self._fields), pointer("int64_t", begins)
+        self._raise(lib.buckets_find_texts(*arguments))
+        lengths = (np.diff(begins) - 1).astype(np.int32)  # without END_OF_TEXT
+        return octets, begins[:-1], lengths, vectors.view(VECTOR).reshape(len(lengths), self._dimensions)
 
-        A bucket of more than ``max_tokens`` tokens is divided into buckets of ``new_tokens`` tokens. Raise
-        OverflowError if a file cannot have the figures.
+    def change(self, tokens: ChangedTokens, max_tokens: int, new_tokens: int) -> tuple[list[int], list[Any]]:
+        """Return for each bucket that changes the action, and the columns (key, hashes, width, cells, texts, vectors).
+
+        A bucket of more than ``max_tokens`` tokens is divided into buckets of ``new_tokens`` tokens.
         """
         if not 0 < new_tokens <= max_tokens <= MAX_PLACES:
             raise ValueError(f"a bucket has 1 to {MAX_PLACES} tokens")
-        k, bound = len(tokens.hashes), len(tokens.texts) + 1
+        k, octets, bound = len(tokens.hashes), self._octets, len(tokens.texts) + 1
         changes = {
             "n": k, "hashes": pointer("int64_t", tokens.hashes),
             "figures": pointer("int64_t", tokens.figures, k, self._classes, 3),
@@ -121,25 +112,26 @@ class Buckets:
             raise ValueError("tokens are outside of their text")
         if tokens.vectors is not None:
             vectors = np.ascontiguousarray(tokens.vectors, VECTOR).view(np.uint8)
-            changes["vectors"] = pointer("uint8_t", vectors, k, self._dimensions * VECTOR.itemsize)
-        arguments = ffi.new("struct changed_tokens *", changes), max_tokens, new_tokens
-        with locked(self):
-            problem = lib.buckets_change(self._pointer, *arguments)
-        self._raise(problem)
-
-    def take_changes(self) -> Any:
-        """Return the columns key, width, hashes, cells, texts and vectors of the buckets that changed since last time.
-
-        A bucket without tokens is to be deleted.
-        """
-        with locked(self):
-            n_bytes = ffi.new("size_t *")
-            table = np.empty((lib.buckets_count_changed(self._pointer, n_bytes), 7), np.int64)
-            octets = np.empty(n_bytes[0], np.uint8)
-            lib.buckets_write(self._pointer, _rows(table), pointer("uint8_t", octets))
-        content, ends = octets.tobytes(), np.cumsum(table[:, 3:]).tolist()
-        blobs = list(map(content.__getitem__, map(slice, [0, *ends], ends)))
-        return table[:, 0].tolist(), table[:, 2].tolist(), *(blobs[column::4] for column in range(4))
+            changes["vectors"] = pointer("uint8_t", vectors, k, self._vector_bytes)
+        n_tokens = len(octets["hashes"]) // _HASH.itemsize + k
+        room = self._n + n_tokens // new_tokens + 1
+        n_records = len(octets["records"]) // MIN_RECORD + k * self._classes
+        n_text_bytes = len(octets["texts"]) + int(np.maximum(tokens.text_lengths, 0).sum()) + k
+        rooms = n_tokens * _HASH.itemsize, n_records * MAX_RECORD, n_text_bytes, n_tokens * self._vector_bytes
+        blobs = {column: np.empty(size, np.uint8) for column, size in zip(_COLUMNS, rooms)}
+        columns = {name: np.empty(room, np.int64) for name in ("keys", "widths", *_COLUMNS.values())}
+        actions = np.empty(room, np.uint8)
+        pointers = {name: pointer("uint8_t", values) for name, values in (*blobs.items(), ("actions", actions))}
+        pointers |= {name: pointer("int64_t", values) for name, values in columns.items()}
+        changed = ffi.new("struct changed_buckets *", {**pointers, "max_tokens": max_tokens, "new_tokens": new_tokens})
+        buckets = ffi.new("struct buckets *", self._fields)
+        self._raise(lib.buckets_change(buckets, ffi.new("struct changed_tokens *", changes), changed))
+        n = changed.n
+        hashes, records, *others = (
+            _slice(blobs[column], columns[ends][:n].tolist()) for column, ends in _COLUMNS.items()
+        )
+        keys, widths = columns["keys"][:n].tolist(), columns["widths"][:n].tolist()
+        return actions[:n].tolist(), [keys, hashes, widths, records, *others]
 
     def _raise(self, problem: int) -> None:
         """Raise the error of a problem, if there is one: OverflowError if figures are too large for a file."""
@@ -151,6 +143,7 @@ class Buckets:
             raise MemoryError
 
 
-def _rows(table: np.ndarray) -> Any:
-    """Return the pointer to rows (n, 7)."""
-    return ffi.from_buffer("struct bucket_row[]", table)
+def _slice(values: np.ndarray, ends: list[int]) -> list[bytes]:
+    """Return the bytes that end at each of ``ends``."""
+    octets = values[: ends[-1] if ends else 0].tobytes()
+    return list(map(octets.__getitem__, map(slice, [0, *ends], ends)))

@@ -262,39 +262,32 @@ enum bucket_problem {
 enum { MIN_RECORD = 4, MAX_RECORD = 15, END_OF_TEXT = 0xFF };
 enum { MAX_UNITS = 0x7FFFFFFF }; /* of a weight, and of a contribution */
 
-/* A row of table tokens. Its columns are hashes, records, texts and vectors; their bytes follow one another.
+/* n buckets of a file, in which nothing is trusted. A column has the bytes of one bucket after the other, and its ends
+ * are where the bytes of each bucket end.
  *
- * key, last: the lowest and the highest hash that the bucket may have
- * width: the bytes of a record
- * sizes: the bytes of the columns
+ * keys: the lowest hash that each bucket may have, ascending
+ * hashes, records: of the tokens; a record has the bytes that widths says
+ * texts, vectors: of the tokens; buckets_read does not read them
+ * n_classes: of the model
+ * vector_bytes: of the vector of a token
  */
-struct bucket_row {
-    int64_t key, last, width, sizes[4];
+struct buckets {
+    size_t n, n_classes, vector_bytes;
+    const int64_t *keys, *widths, *hash_ends, *record_ends, *text_ends, *vector_ends;
+    const uint8_t *hashes, *records, *texts, *vectors;
 };
 
-/* Buckets of a file in memory, for a model of n_classes classes, whose tokens have vectors of vector_bytes bytes. They
- * need not be all buckets of the file. */
-struct buckets;
+/* Writes the figures of n tokens, whose hashes ascend: for each token and class the messages, the occurrences and the
+ * weight. The figures of a token that no bucket has stay as they are. */
+enum bucket_problem buckets_read(const struct buckets *buckets, const int64_t *hashes, size_t n, int64_t *figures);
+/* Checks all columns. Writes where the text of each token begins, and where END_OF_TEXT of the last one ends. */
+enum bucket_problem buckets_find_texts(const struct buckets *buckets, int64_t *begins);
 
-/* Returns no buckets; NULL if there is too little memory. */
-struct buckets *buckets_new(size_t n_classes, size_t vector_bytes);
-void buckets_delete(struct buckets *buckets);
-size_t buckets_count_tokens(const struct buckets *buckets);
-/* Writes whether each of n hashes, ascending, is in the range of no bucket. */
-void buckets_find_missing(const struct buckets *buckets, const int64_t *hashes, size_t n, bool *is_missing);
-/* Adds n rows of a file, in which nothing is trusted, ascending by key. bytes: the columns of one row after the other. */
-enum bucket_problem buckets_load(struct buckets *buckets, const struct bucket_row *rows, size_t n, const uint8_t *bytes);
-/* Writes for n tokens, whose hashes ascend, and for each class the messages, the occurrences and the weight. The figures
- * of a token that no bucket has stay as they are. */
-void buckets_read(const struct buckets *buckets, const int64_t *hashes, size_t n, int64_t *figures);
-/* Writes the vectors of n tokens, whose hashes ascend; that of a token that no bucket has stays as it is. */
-void buckets_read_vectors(const struct buckets *buckets, const int64_t *hashes, size_t n, uint8_t *vectors);
-
-/* n tokens that get other figures, ascending by hash. All are in the range of a bucket.
+/* n tokens that get other figures, ascending by hash.
  *
  * figures: as in buckets_read. A token of zeros is deleted
  * text_begins, text_lengths: of the texts; the length is -1 for a token that a bucket has
- * vectors: of the tokens that no bucket has; NULL: they are zeros
+ * vectors: NULL: all vectors stay, and new tokens have zeros
  */
 struct changed_tokens {
     size_t n;
@@ -302,11 +295,19 @@ struct changed_tokens {
     const uint8_t *texts, *vectors;
 };
 
-/* Changes the figures of tokens. A bucket of more than max_tokens tokens is divided into buckets of new_tokens tokens.
- * After a problem only some buckets are changed. */
-enum bucket_problem buckets_change(struct buckets *buckets, const struct changed_tokens *changes, size_t max_tokens,
-                                   size_t new_tokens);
-/* Returns the number of buckets that changed, and writes the bytes of their columns. */
-size_t buckets_count_changed(const struct buckets *buckets, size_t *n_bytes);
-/* Writes the rows and columns of the buckets that changed, which now are those of the file. */
-void buckets_write(struct buckets *buckets, struct bucket_row *rows, uint8_t *bytes);
+/* What happens to a bucket. RECORDS_CHANGED: the tokens stay the same, and only the records are written. */
+enum bucket_action { RECORDS_CHANGED, BUCKET_WRITTEN, BUCKET_DELETED };
+
+/* The buckets that change, as in struct buckets; RECORDS_CHANGED has no hashes, texts and vectors. A bucket of more than
+ * max_tokens tokens is divided into buckets of new_tokens tokens. The caller allocates memory for all old buckets and
+ * tokens, and for all changed ones. */
+struct changed_buckets {
+    size_t n, max_tokens, new_tokens;
+    uint8_t *actions;
+    int64_t *keys, *widths, *hash_ends, *record_ends, *text_ends, *vector_ends;
+    uint8_t *hashes, *records, *texts, *vectors;
+};
+
+/* Writes the buckets that change if tokens get other figures. The first bucket has the lowest hash of a new token. */
+enum bucket_problem buckets_change(const struct buckets *buckets, const struct changed_tokens *changes,
+                                   struct changed_buckets *changed);

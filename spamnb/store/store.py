@@ -7,8 +7,8 @@
     kept_lessons  lessons, whole (lessons.py)
     examples      messages that lessons fit again (examples.py), with weights that the buckets lack (pending.py)
 
-The classes and their sums (``Model``) and the buckets that were looked up (``TokenTable``) stay in memory. Both are
-read again when another connection changes the file. A change is made in memory and written before its transaction ends.
+The classes and their sums (``Model``) and the rows that were looked up (``TokenTable``) stay in memory. Both are read
+again when another connection changes the file. A change is made in memory and written before its transaction ends.
 
 A user's file may name a shared model, to which it adds. Then ``model``, ``look_up`` and ``sums`` return the sum
 of both. All lessons are written into the user's file; the shared model is only read.
@@ -40,10 +40,11 @@ from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
 from spamnb.store.arrays import ARRAY
-from spamnb.store.buckets import TABLE, Block, TokenTable, read_all
+from spamnb.store.buckets import TABLE, Block, read_all_figures, read_tokens, read_vectors
 from spamnb.store.classes import MAX_CLASSES, check_model, read_model, update_model
 from spamnb.store.database import APPLICATION_ID, Database, identify_file
 from spamnb.store.pending import Pending, read_pending
+from spamnb.store.token_table import TokenTable
 
 FORMAT = 14  # raised when the tables change, and when the same sums give other scores
 OLD_FORMATS = 9, 13  # which ``upgrade`` trains again (old_models.py)
@@ -367,13 +368,13 @@ class Store(Database):
 
     @property
     def n_cached_tokens(self) -> int:
-        """Tokens in memory: those that messages had, and those of buckets that were read; 40 to 300 bytes each."""
+        """Tokens in memory: those that messages had, and those whose rows were read. Each takes 100 to 300 bytes."""
         return len(self._vocabulary) + (len(self._rows) if self._rows is not None else 0)
 
     def _open_rows(self) -> TokenTable:
         """Return the rows of tokens that are in memory; inside a transaction."""
         if self._rows is None or self._rows.is_full:
-            self._rows = TokenTable(self, len(self.own.class_ids), self.own.dimensions)
+            self._rows = TokenTable(self, len(self.own.class_ids))
         return self._rows
 
     def _read_pending(self) -> Pending:
@@ -389,7 +390,7 @@ class Store(Database):
             self.write_changes()
             classes, dimensions = len(self.own.class_ids), self.own.dimensions
             tokens, cells, vectors = [], [], [np.zeros((0, dimensions), VECTOR)]
-            for part, figures, part_vectors in read_all(self, classes, dimensions):
+            for part, figures, part_vectors in read_tokens(self, classes, dimensions):
                 self._read_pending().add_to(figures, part.hashes)
                 tokens.append(part)
                 cells.append((len(part), Cells.of_table(figures)))
@@ -428,15 +429,18 @@ class Store(Database):
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
         """Return the vectors (k, d) of the tokens with these hashes; zeros for a token without one."""
         with self.reading():
-            return self._open_rows().read_vectors(hashes, self.own.meta[SIZE])
+            order, classes, dimensions = np.argsort(hashes), len(self.own.class_ids), self.own.dimensions
+            vectors = np.empty((len(hashes), dimensions), VECTOR)
+            vectors[order] = read_vectors(self, classes, dimensions, hashes[order], self.own.meta[SIZE])
+            return vectors
 
     def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
         """Return the figures (3, C, k) of tokens in these classes, in this file alone."""
-        numbers, table = self.own.class_ids, self._open_rows().read(hashes, self.own.meta[SIZE])
-        if (table[:, :, DOCUMENTS] > self.own.sums[:, 0]).any():
-            raise Damaged("a token that more messages of a class have than the class has messages")
+        rows, numbers = self._open_rows(), self.own.class_ids
+        places = rows.find_places(hashes, self.own)
+        table = rows.figures[places]
         self._read_pending().add_to(table, hashes)
-        figures, present = np.zeros((3, len(classes), len(hashes)), np.int64), [name in numbers for name in classes]
+        figures, present = np.zeros((3, len(classes), len(places)), np.int64), [name in numbers for name in classes]
         figures[:, present] = table[:, [numbers[name] for name in classes if name in numbers]].transpose(2, 1, 0)
         return figures
 
@@ -459,7 +463,7 @@ class Store(Database):
             message = np.repeat(np.arange(len(addends)), [len(each.rows.tokens) for each in addends])
             tokens = TokenArray.concat([each.rows.tokens for each in addends])
             counts = np.concatenate([np.zeros(0, np.int64), *(each.rows.counts for each in addends)])
-            old, new = rows.add(tokens, labels[message], counts, units[message], sign, self.own.meta[SIZE])
+            old, new = rows.add(tokens, labels[message], counts, units[message], sign, self.own)
             documents = sign * np.bincount(labels, minlength=len(numbers))
             by_class = (new - old)[:, :, :WEIGHT].sum(axis=0)
             n_old, n_new = (int(np.any(each[:, :, DOCUMENTS], axis=1).sum()) for each in (old, new))
@@ -484,8 +488,7 @@ class Store(Database):
         with self.writing():
             for name in units:
                 self.class_id(name)
-            changes = units_by_class([units], self.own.class_ids)[0]
-            self._open_rows().add_weights(hashes, changes, self.own.meta[SIZE])
+            self._open_rows().add_weights(hashes, units_by_class([units], self.own.class_ids)[0], self.own)
 
     def frequencies(self) -> list[dict[int, int]]:
         """Return per class {n: number of tokens that exactly n of its messages have}. The first call reads all rows."""
@@ -493,8 +496,8 @@ class Store(Database):
             own = self.own
             if self._frequencies is None:
                 self.write_changes()
-                parts = read_all(self, len(own.sums), own.dimensions)
-                cells = Cells.concat([(len(tokens), Cells.of_table(figures)) for tokens, figures, _ in parts])
+                parts = read_all_figures(self, len(own.sums))
+                cells = Cells.concat([(len(hashes), Cells.of_table(figures)) for hashes, figures in parts])
                 if not np.array_equal(cells.sums(DOCUMENTS, cells.label, len(own.sums)), own.sums[:, 1]):
                     raise Damaged("sums of tokens that differ from the sums in table classes")
                 self._frequencies = cells.frequencies(len(own.sums))
@@ -509,7 +512,7 @@ class Store(Database):
             update_model(self, self._own)
             self._is_written = True
         if self._rows is not None:
-            self._rows.write()
+            self._rows.write_changes(self.own)
 
     def recalibrate(self) -> None:
         """Let the curves be fitted again when the transaction ends."""

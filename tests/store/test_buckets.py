@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import add, mail, make_store
 
-from spamnb.core.buckets import Buckets, ChangedTokens
+from spamnb.core.buckets import NO_BUCKET, Buckets, ChangedTokens
 from spamnb.core.score import MAX_COUNT
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.filter import Classifier
@@ -20,7 +20,16 @@ from spamnb.model.class_counts import Cells
 from spamnb.model.delta import MAX_UNITS
 from spamnb.reader.tokens import TokenArray
 from spamnb.store import buckets
-from spamnb.store.buckets import HIGHEST, LOWEST, Block, TokenTable, read_all, write_blocks
+from spamnb.store.buckets import (
+    LOWEST,
+    Block,
+    read_all_figures,
+    read_figures,
+    read_tokens,
+    read_vectors,
+    rewrite,
+    write_blocks,
+)
 from spamnb.store.database import MAX_VALUE_BYTES
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_snapshot
@@ -50,18 +59,20 @@ def cells_of(figures: Figures) -> tuple[np.ndarray, Cells]:
 
 
 def texts_of(figures: Figures) -> TokenArray:
-    """Return a text for each hash, ascending by hash."""
-    hashes = np.array(sorted(figures), np.int64)
+    """Return a text for each hash, in another order."""
+    hashes = np.array(sorted(figures)[::-1], np.int64)
     texts = [f"t{number}" * (number % 7) for number in hashes.tolist()]
     array = TokenArray.of(texts)
     return TokenArray(array.text, array.offsets, array.lengths, hashes, np.zeros(len(hashes), np.int8))
 
 
 def read(store: Store, dimensions: int) -> Figures:
-    parts = list(read_all(store, CLASSES, dimensions))
+    parts, figures_alone = list(read_tokens(store, CLASSES, dimensions)), list(read_all_figures(store, CLASSES))
     tokens = TokenArray.concat([part for part, *_ in parts])
     hashes = tokens.hashes.tolist()
     cells = Cells.concat([(len(part), Cells.of_table(table)) for part, table, _ in parts])
+    assert [hash_ for part, _ in figures_alone for hash_ in part.tolist()] == hashes
+    assert all(np.array_equal(table, other) for (_, table, _), (_, other) in zip(parts, figures_alone, strict=True))
     figures: Figures = {hash_: {} for hash_ in hashes}
     for token, label, (documents, occurrences, weight) in zip(
         cells.token.tolist(), cells.label.tolist(), cells.figures.T.tolist()
@@ -69,13 +80,6 @@ def read(store: Store, dimensions: int) -> Figures:
         figures[hashes[token]][label] = documents, occurrences - documents, weight
     assert [f"t{number}" * (number % 7) for number in hashes] == list(tokens)
     return figures
-
-
-def put(store: Store, figures: Figures, dimensions: int = 0, size: int = 0) -> None:
-    """Replace the figures of tokens in the file."""
-    table, (hashes, cells) = TokenTable(store, CLASSES, dimensions), cells_of(figures)
-    table.put(texts_of(figures), cells.table(len(hashes), CLASSES), size)
-    table.write()
 
 
 @pytest.fixture
@@ -93,33 +97,28 @@ def test_tokens_that_are_rewritten_are_read_again(
         patch.setattr(buckets, "BUCKET_TOKENS", 2)
         patch.setattr(buckets, "MAX_BUCKET_TOKENS", 4)
         hashes, cells = cells_of(first)
+        texts = texts_of(first)
         vectors = np.arange(1, len(hashes) + 1, dtype=np.float32)[:, None] * np.ones(dimensions, np.float32)
-        blocks = [Block(texts_of(first), cells, vectors)] if len(hashes) else []
+        blocks = [Block(texts.take(np.argsort(texts.hashes)), cells, vectors)] if len(hashes) else []
         write_blocks(store, blocks, CLASSES)
-        expected, table = dict(first), TokenTable(store, CLASSES, dimensions)
+        expected = dict(first)
         for change in changes:
             deleted = {hash_ for hash_ in expected if chance.random() < 0.3}
             expected = {hash_: cells for hash_, cells in expected.items() if hash_ not in deleted} | change
-            change = {hash_: {} for hash_ in deleted} | change
-            hashes, cells = cells_of(change)
-            size = chance.choice([0, 1 << 30])  # the buckets are read in one range, or each by a hash
-            table.put(texts_of(change), cells.table(len(hashes), CLASSES), size)
-            if chance.random() < 0.5:  # or else several changes are written together
-                table.write()
-                assert read(store, dimensions) == expected
-                table = chance.choice([table, TokenTable(store, CLASSES, dimensions)])  # which has nothing in memory
-        table.write()
-        assert read(store, dimensions) == expected
+            hashes, cells = cells_of({hash_: {} for hash_ in deleted} | change)
+            if len(hashes):
+                table, size = cells.table(len(hashes), CLASSES), chance.choice([0, 1 << 30])
+                rewrite(store, hashes, table, texts_of(change), size, dimensions)
+            assert read(store, dimensions) == expected
         sizes = [len(row[0]) // 8 for row in store.execute("SELECT hashes FROM tokens")]
         assert all(1 <= size <= 4 for size in sizes)
         asked = np.array(sorted({*first, *expected, 5}), np.int64)
-        known, cells = cells_of(expected)
-        of_token = dict(zip(known.tolist(), cells.table(len(known), CLASSES).tolist()))
-        for size, where in ((0, table), *((size, TokenTable(store, CLASSES, dimensions)) for size in (0, 1 << 30))):
-            chance.shuffle(asked)
-            figures = where.read(asked, size)
-            assert figures.tolist() == [of_token.get(hash_, [[0] * 3] * CLASSES) for hash_ in asked.tolist()]
-            of_hash = dict(zip(asked.tolist(), where.read_vectors(asked, size).tolist()))
+        for size in (0, 1 << 30):  # the buckets are read in one range, or each by a hash
+            figures = read_figures(store, CLASSES, asked, size)
+            known, cells = cells_of(expected)
+            table = dict(zip(known.tolist(), cells.table(len(known), CLASSES).tolist()))
+            assert figures.tolist() == [table.get(hash_, [[0] * 3] * CLASSES) for hash_ in asked.tolist()]
+            of_hash = dict(zip(asked.tolist(), read_vectors(store, CLASSES, dimensions, asked, size).tolist()))
             assert all(of_hash[hash_] == [0] * dimensions for hash_ in of_hash.keys() - expected)
         for number, hash_ in enumerate(sorted(first), 1):
             unchanged = hash_ in expected and not any(hash_ in change for change in changes)
@@ -130,7 +129,8 @@ def test_a_deleted_tokens_hash_is_not_left_as_a_key(small: None) -> None:
     rng = np.random.default_rng(1)
     figures: Figures = {int(hash_): {0: (1, 0, 0)} for hash_ in rng.integers(LOWEST, (1 << 63) - 1, 500)}
     with Store.create(":memory:", {}) as store, store.writing():
-        put(store, figures)
+        hashes, cells = cells_of(figures)
+        rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(figures), 0)
         keys = {key for (key,) in store.execute("SELECT bucket FROM tokens")}
         assert len(keys) > 200 and not keys & {*figures}
 
@@ -178,8 +178,10 @@ def test_spoiled_buckets_are_read_or_told(first: Figures, change: Figures, data:
     with pytest.MonkeyPatch.context() as patch, Store.create(":memory:", {}) as store, store.writing():
         patch.setattr(buckets, "BUCKET_TOKENS", 2)
         patch.setattr(buckets, "MAX_BUCKET_TOKENS", 4)
+        hashes, cells = cells_of(first)
         dimensions = data.draw(st.integers(0, 2))
-        put(store, first, dimensions)
+        vectors = np.ones((len(hashes), dimensions), np.float32)
+        rewrite(store, hashes, cells.table(len(hashes), CLASSES), texts_of(first), 0, dimensions, vectors)
         column = data.draw(st.sampled_from(["hashes", "width", "cells", "texts", "vectors"]))
         (old,) = store.execute(f"SELECT {column} FROM tokens ORDER BY bucket LIMIT 1").fetchone()  # noqa: S608
         if column == "width":
@@ -189,10 +191,13 @@ def test_spoiled_buckets_are_read_or_told(first: Figures, change: Figures, data:
             new = old[:begin] + data.draw(st.binary(max_size=20)) + old[begin + data.draw(st.integers(0, 9)) :]
         key = "(SELECT min(bucket) FROM tokens)"
         store.execute(f"UPDATE tokens SET {column} = ? WHERE bucket = {key}", (new,))  # noqa: S608
+        hashes, cells = cells_of(change)
+        table = cells.table(len(hashes), CLASSES)
         for access in (
-            lambda: list(read_all(store, CLASSES, dimensions)),
-            lambda: put(store, change, dimensions),
-            lambda: list(read_all(store, CLASSES, dimensions)),
+            lambda: list(read_all_figures(store, CLASSES)),
+            lambda: list(read_tokens(store, CLASSES, dimensions)),
+            lambda: rewrite(store, hashes, table, texts_of(change), 0, dimensions),
+            lambda: list(read_all_figures(store, CLASSES)),
         ):
             try:
                 access()
@@ -208,7 +213,7 @@ def test_texts_that_end_in_another_bucket_are_told(small: None) -> None:
     for key, content in ((first, word + rest), (second, others + b"\xff")):
         store.execute("UPDATE tokens SET texts = ? WHERE bucket = ?", (content, key))
     with pytest.raises(Damaged, match="truncated texts"):
-        list(read_all(store, 1, 0))
+        list(read_tokens(store, 1, 0))
 
 
 def test_a_hash_above_the_next_key_is_told_in_any_batch_of_buckets(
@@ -218,8 +223,9 @@ def test_a_hash_above_the_next_key_is_told_in_any_batch_of_buckets(
     store = make_store([("ham", {f"word{n}": 1 for n in range(9)})])
     first, second = store.execute("SELECT bucket, hashes FROM tokens ORDER BY bucket LIMIT 2").fetchall()
     store.execute("UPDATE tokens SET hashes = ? WHERE bucket = ?", (first[1][:8] + second[1][8:16], first[0]))
-    with pytest.raises(Damaged, match="hashes that are not in order in table tokens"):
-        list(read_all(store, 1, 0))
+    for access in (read_all_figures(store, 1), read_tokens(store, 1, 0)):
+        with pytest.raises(Damaged, match="hashes in table tokens that are not in order"):
+            list(access)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +240,6 @@ def test_a_hash_above_the_next_key_is_told_in_any_batch_of_buckets(
 def test_a_damaged_bucket_is_told_before_it_gets_a_token(spoil: str, says: str, n_tokens: int) -> None:
     store = make_store([("ham", dict.fromkeys("abc"[:n_tokens], 1))])
     store.execute(f"UPDATE tokens SET {spoil}")  # noqa: S608
-    store.drop_cache()
     with pytest.raises(SpamnbError, match=says):
         add(store, "ham", {"d": 1})
 
@@ -244,13 +249,11 @@ def test_infinite_vectors_are_told(number: float) -> None:
     old, new = TokenArray.of(["a"]), TokenArray.of(["b"])
     figures = np.ones((1, CLASSES, 3), np.int64)
     with Store.create(":memory:", {}) as store, store.writing():
-        table = TokenTable(store, CLASSES, 2)
-        table.put(old, figures, 0, np.array([[1, number]], np.float32))
-        table.write()
+        rewrite(store, old.hashes, figures, old, 0, 2, np.array([[1, number]], np.float32))
         for access in (
-            lambda: list(read_all(store, CLASSES, 2)),
-            lambda: TokenTable(store, CLASSES, 2).read_vectors(old.hashes, 0),
-            lambda: TokenTable(store, CLASSES, 2).put(new, figures, 0),
+            lambda: list(read_tokens(store, CLASSES, 2)),
+            lambda: read_vectors(store, CLASSES, 2, old.hashes, 0),
+            lambda: rewrite(store, new.hashes, figures, new, 0, 2),
         ):
             with pytest.raises(Damaged, match="vectors that are not finite in table tokens"):
                 access()
@@ -273,14 +276,12 @@ def test_infinite_vectors_are_told(number: float) -> None:
     ],
 )
 def test_arrays_of_other_sizes_are_refused(change: dict[str, np.ndarray], sizes: tuple[int, int]) -> None:
-    buckets = Buckets(2, 3)
-    buckets.load([(LOWEST, HIGHEST, 4, b"", b"", b"", b"")])
+    buckets = Buckets([(LOWEST, *NO_BUCKET)], 2, 3)
     tokens = ChangedTokens(
         np.array([1, 2]), np.ones((2, 2, 3), np.int64), np.frombuffer(b"ab", np.uint8), np.array([0, 1]),
         np.array([1, 1]), np.ones((2, 3), np.float32),
     )  # fmt: skip
-    buckets.change(tokens, 64, 32)
-    assert buckets.take_changes()[4] == [b"a\xffb\xff"]
+    assert buckets.change(tokens, 64, 32)[1][4] == [b"a\xffb\xff"]
     with pytest.raises(ValueError, match=r"another type or shape|out of bounds|outside of|has 1 to 256"):
         buckets.change(tokens._replace(**change), *sizes)
 
@@ -299,7 +300,7 @@ def test_arrays_of_other_sizes_are_refused(change: dict[str, np.ndarray], sizes:
 )
 def test_figures_that_no_bucket_holds_are_refused(figures: list[int], says: str) -> None:
     with pytest.raises(SpamnbError, match=says), Store.create(":memory:", {}) as store, store.writing():
-        TokenTable(store, 1, 0).put(TokenArray.of(["a"]), np.array([[figures]]), 0)
+        rewrite(store, TokenArray.of(["a"]).hashes, np.array([[figures]]), TokenArray.of(["a"]), 0)
 
 
 def test_a_token_that_is_too_long_is_refused() -> None:
@@ -366,17 +367,3 @@ def test_damaged_texts_are_noticed_by_whatever_reads_all() -> None:
     with pytest.raises(Damaged, match="begin inside"):
         tokens = TokenArray.of_packed(np.frombuffer("é".encode(), np.uint8), np.array([1, 1], np.int32))
         buckets.check_texts(Block(tokens, Cells.of_table(np.zeros((2, 1, 3), int)), np.zeros((2, 0), np.float32)))
-
-
-def test_rows_that_overlap_are_told() -> None:
-    row, other = (LOWEST, 5, 4, b"", b"", b"", b""), (5, HIGHEST, 4, b"", b"", b"", b"")
-    for rows in ([row, other], [row, row], [other, row], [(5, 4, *row[2:])]):
-        with pytest.raises(Damaged, match="hashes that are not in order in table tokens"):
-            Buckets(1).load(rows)
-
-
-def test_a_token_whose_bucket_was_not_read_is_refused() -> None:
-    token = TokenArray.of(["a"])
-    tokens = ChangedTokens(token.hashes, np.ones((1, 1, 3), np.int64), token.text, np.zeros(1, int), np.ones(1, int))
-    with pytest.raises(Damaged, match="not in order"):
-        Buckets(1).change(tokens, 64, 32)

@@ -46,7 +46,7 @@ def test_trained_and_learned_sums_add_up(
     messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int], most: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.buckets.MAX_TOKENS", most)
+        patch.setattr("spamnb.store.token_table.MAX_CELLS", most)
         both, learned = rewrite_as_trained(make_store(messages[:first])), make_store(messages)
         for label, tokens in messages[first:]:
             add(both, label, tokens)
@@ -192,7 +192,7 @@ def test_one_change_of_many_messages_is_many_changes_of_one(
     words, together, apart = ["a", "b", "c", "ü", "日本"], make_store([]), make_store([])
     forgotten = data.draw(st.lists(st.sampled_from(range(len(messages))), unique=True)) if messages else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.buckets.MAX_TOKENS", data.draw(st.sampled_from([0, 6, 1000])))
+        patch.setattr("spamnb.store.token_table.MAX_ROWS", data.draw(st.sampled_from([1, 6, 1000])))
         with together.writing():
             for label, tokens in messages:
                 add(together, label, tokens)
