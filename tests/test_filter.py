@@ -346,7 +346,15 @@ def test_a_photo_without_a_word_is_unsure_if_only_spam_has_pictures() -> None:
     spam = [("spam", with_picture(f"cheap pills, offer {n}", f"OFFER_{n}")) for n in range(60)]
     photo = make_model(good + spam).classify(with_picture("", "IMG_2231"))
     assert photo.probabilities["spam"] > 0.9 and photo.verdict == "unsure"
-    assert photo.doubt == "the model knows no word of its text"
+    assert photo.doubt == "the model knows no word of it"
+
+
+def test_words_that_may_be_hidden_are_known_words_too() -> None:
+    head = b"Subject: Neverseen title\nContent-Type: text/html\n\n<p style='position:fixed'>"
+    classifier = make_model(mail(40))
+    ham, spam = classifier.classify(head + b"casino prize offer").typicality  # by the layout of the subject
+    assert ham + spam == pytest.approx(1)
+    assert classifier.classify(head + b"nevergonna seenbefore").typicality == (0, 0)
 
 
 def test_a_message_of_which_parts_were_not_read_is_not_called_good() -> None:

@@ -130,7 +130,7 @@ enum event_model { BOOLEAN_MODEL, MULTINOMIAL_MODEL, BERNOULLI_MODEL };
 /* A model of n_tokens tokens.
  *
  * is_sum: log likelihoods are added up, and groups and exponents are not used
- * n_word_groups: the first groups, whose tokens are words; those of the first group are words of the text
+ * n_word_groups: the first groups, whose tokens are words; those of the first are single words
  * information_halves: the exponent of a token's information, in halves, because sqrt is three times as fast as pow
  * scale: factor of naive Bayes' scores
  * unit: nats of one unit of corrections

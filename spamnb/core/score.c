@@ -127,7 +127,7 @@ static double compute_weights(const struct score_model *model, size_t n, double 
 }
 
 /* Writes how typical message i, which has n known tokens, is of each class: the mean of P(class | word). It is 0 without
- * a known word of the text, plain or doubtful. */
+ * a known word, plain or doubtful: the layout of the subject alone is like no class. */
 static void compute_typicality(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
                                const struct scratch *scratch) {
     size_t classes = model->n_classes, words = 0;

@@ -53,9 +53,9 @@ class Pooling(NamedTuple):
 class ScoreModel:
     """A model of V tokens and C classes. The arrays are those of the struct score_model of interface.h.
 
-    The tokens of the first ``n_word_groups`` groups are words, and those of the first one words of the text. ``counts``
-    (V, C) uint32 are occurrences in a multinomial model, or else messages. ``groups`` (V,) int8 is −1 for a token that
-    is not in the model. ``documents`` and ``totals`` (C,) are the messages of each class, and its sum of counts.
+    The tokens of the first ``n_word_groups`` groups are words, and those of the first one single words. ``counts`` (V,
+    C) uint32 are occurrences in a multinomial model, or else messages. ``groups`` (V,) int8 is −1 for a token that is
+    not in the model. ``documents`` and ``totals`` (C,) are the messages of each class, and its sum of counts.
     ``intercepts`` has one row (C,), or, for learned messages, a row for the class of the message, (C, C).
     ``corrections`` (V, C) int64 are in ``unit`` nats. ``scale`` multiplies naive Bayes' scores. ``spam`` is the class
     that doubtful tokens may speak for; None if there is none.

@@ -13,7 +13,7 @@ words of what each of them says alone:
 
 A word that good mail has, too, counts against spam however much the other words say for it, so t tells lost good mail
 from spam where the score, a weighted sum, does not. Only words count, because headers and structure say how a message
-was sent, and words what it is; t is 0 if the model knows no word of the text, as of a photo. The share of known spam,
+was sent, and words what it is; t is 0 if the model knows no word of it, as of a photo. The share of known spam,
 each message left out of the model, that is no more typical is the p-value of conformal prediction (Vovk, Gammerman and
 Shafer, "Algorithmic Learning in a Random World", 2005):
 
@@ -221,12 +221,12 @@ def describe_doubt(typicality: float, kept_share: float, is_whole: bool = True) 
     """Return why a message is unsure: it is likely spam, but not typical enough of it, or not all of it was read.
 
     >>> describe_doubt(0.4, 1.0), describe_doubt(0.0, 1.0)
-    ('as much like good mail as like spam', 'the model knows no word of its text')
+    ('as much like good mail as like spam', 'the model knows no word of it')
     """
     if not is_whole:
         return "some of its parts were not read, because there are too many"
     if kept_share < 0.5:
         return "the model knows next to nothing of it"
     if typicality == 0:
-        return "the model knows no word of its text"
+        return "the model knows no word of it"
     return "as much like good mail as like spam" if typicality <= 0.5 else "unlike the spam that this model knows"

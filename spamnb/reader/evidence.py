@@ -12,7 +12,7 @@ from spamnb.core.library import lib
 # The tokens of one group repeat one another, so each group is pooled by itself. Otherwise ten headers of a mailing
 # list, or a thousand words, would outvote the other evidence.
 GROUPS = ("text", "pairs", "subject", "headers", "structure")
-N_WORD_GROUPS = 3  # the first groups, whose tokens are words; those of the first one are words of the text
+N_WORD_GROUPS = 3  # the first groups, whose tokens are words; those of the first one are single words
 
 # The parts of a message that are not read because a bound was reached: name, and words for people; in the order of the
 # bits in core/reader.h.
