@@ -53,8 +53,9 @@ def describe_mislabelled(messages: list[EvaluatedMessage]) -> list[str]:
         return ["No message looks mislabelled."]
     lines = [f"{pluralize(len(messages), 'message')} may be in the wrong folder, the likeliest first:"]
     for message in messages:
-        probability = format_percent(100 * message.probabilities[message.verdict])
-        verdict = f"labelled {message.truth}, looks like {message.verdict} ({probability} %)"
+        others = {name: p for name, p in message.probabilities.items() if name != message.truth}
+        likeliest = max(others, key=others.__getitem__)  # the verdict may be unsure
+        verdict = f"labelled {message.truth}, looks like {likeliest} ({format_percent(100 * others[likeliest])} %)"
         lines.append(f"  {escape(message.name)}: {verdict}")
         sender, subject = (shorten(text) or "(none)" for text in (message.sender, message.subject))
         lines.append(f"    From: {sender}   Subject: {subject}")

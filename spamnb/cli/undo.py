@@ -73,19 +73,23 @@ def _is_training_last(model: Path, batch: Batch | None) -> bool:
 def _print_steps(ledger: Ledger, model: Path) -> None:
     """Print what each call would take back, the next one first."""
     from spamnb.ledger.verdicts import INBOX
+    from spamnb.shown_text import escape
     from spamnb.store.snapshot import is_restorable, previous_model
 
-    steps, previous = [], previous_model(model)
-    if previous.exists():
-        what = _describe_model(previous) if is_restorable(model) else "nothing: it was of an older version of spamnb"
-        steps.append((previous.stat().st_mtime, f"training: puts back {what}"))
-    for batch in ledger.list_batches():
+    lines, batches, previous = [], ledger.list_batches(), previous_model(model)
+    for batch in batches:
         rows = ledger.find_all(batch=batch.batch)
         n_moved = sum(bool(row.mailbox) and row.role != INBOX for row in rows)
         numbers = {"moved": n_moved, "learned": len(ledger.corrections(batch=batch.batch))}
         changes = _format_numbers(numbers) or "nothing of it is left to take back"
-        steps.append((batch.at, f"{_describe_batch(batch)}: {changes}"))
-    for _, line in sorted(steps, reverse=True):
+        lines.append(f"{_describe_batch(batch)}: {changes}")
+    if previous.exists():
+        what = "nothing: it was of an older version of spamnb"
+        if is_restorable(model):
+            what = f"{_describe_model(previous)}; to go further back, remove {escape(str(previous))} then"
+        newer = sum(not _is_training_last(model, batch) for batch in batches)
+        lines.insert(newer, f"training: puts back {what}")
+    for line in lines:
         click.echo(line)
 
 

@@ -350,7 +350,8 @@ static void start_element(struct document *d, unsigned tag, span name, const str
     uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
     struct node node = {.tag = tag, .parent = top_of(d)->node, .name = name, .hash = hash, .attributes = attributes};
     if (kind == VOID || TAGS[tag].text == RAW) { /* its box has no text, but may cover other text */
-        *LIST_ADD(d->arena, &d->nodes) = node;
+        if (tag != TAG_IMG) /* good mail moves pictures of one pixel, which count readers */
+            *LIST_ADD(d->arena, &d->nodes) = node;
         return;
     }
     if (is_table_part(tag)) {

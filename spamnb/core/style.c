@@ -18,23 +18,16 @@ enum {
 /* Text beyond these bounds is doubtful. */
 #define TOO_SMALL .1f
 #define MAX_MARGIN 150 /* pixels; text beyond may be outside of a box around it */
-#define MAX_COVER 24 /* pixels by which all boxes of a page reach over other text: three lines of the smallest letters */
-#define MIN_LETTER 8.0f /* pixels; letters of 5 pixels are hard to read, and four lines of them fit beneath MAX_COVER */
-#define MIN_LINE 6.4f /* pixels */
-#define MAX_MULTIPLE 20 /* of a size of letters */
-#define CONTENT_AREA 1.17f /* height of the background of a line, in sizes of its letters */
-#define MAX_REACH 4 /* pixels by which a background within lines may reach over the line before, which stays legible */
+#define MIN_LETTER 5.0f /* pixels */
+#define MIN_LINE 6.4f /* pixels; a height in multiples of the letters' size is one of 16 pixels */
 #define MAX_SIZE 320.0f
-#define INHERITED -1000.0f /* the height of lines of the parent */
 #define MIN_DISTANCE 64 /* between colors: the sum of the differences of three channels of 0 to 255 */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0, LINK = 0x0000EE, BUTTON = 0xEFEFEF, YELLOW = 0xFFFF00 };
 
-const struct style FIRST_STYLE = {
-    .pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size = 16, .largest = 16, .lines = 19};
+const struct style FIRST_STYLE = {.pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size = 16, .lines = 16};
 const struct style DOUBTFUL_STYLE = {
-    .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .largest = 16, .lines = 19, .flags = MAY_HIDE,
-    .is_doubtful = true};
+    .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .lines = 16, .flags = MAY_HIDE, .is_doubtful = true};
 
 /* What declarations of a block do. A color or a size that they give two values is not known. */
 struct effect {
@@ -44,7 +37,6 @@ struct effect {
     bool has_important_lines;
     uint8_t color_kinds, ground_kinds; /* bits of the declarations of the color and the background: 1 ordinary, 2
                                         * important, 4 maybe unread. If they differ, another rule may set one of the two */
-    float cover, padding; /* pixels by which margins and offsets move a box over others; pixels of padding and border */
     span text; /* a value that shows strings or attributes */
 };
 
@@ -212,18 +204,15 @@ static bool begins_number(span word) {
 
 static float smaller(float a, float b) { return a < b ? a : b; }
 
-static float larger(float a, float b) { return a > b ? a : b; }
-
 struct range {
-    double least, most, spread, vertical; /* spread: the largest fourth length, as in a shadow, which is not in least;
-                                           * vertical: the largest of the first and the third, as in a padding */
+    double least, most, spread; /* spread: the largest fourth length, as in a shadow */
 };
 
 /* Returns the range of the lengths in a value: an endless one if a length is not understood, an empty one if it has none.
  * blur: the number of the length that does not count, from 1 on, in each part of the value between commas; 0: all count. */
 static struct range read_range(span value, unsigned blur) {
-    const struct range endless = {-INFINITY, INFINITY, INFINITY, INFINITY};
-    struct range range = {INFINITY, -INFINITY, 0, 0};
+    const struct range endless = {-INFINITY, INFINITY, INFINITY};
+    struct range range = {INFINITY, -INFINITY, 0};
     unsigned n = 0;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         if (starts_with(word, LITERAL("rgb"))) { /* a color, which may have blanks */
@@ -238,8 +227,7 @@ static struct range read_range(span value, unsigned blur) {
             double pixels = read_length(length, 16, 6); /* of a window of 600 pixels */
             if (isnan(pixels))
                 return endless;
-            range.least = pixels < range.least && !(blur && n == 4) ? pixels : range.least;
-            range.vertical = n & 1 && pixels > range.vertical ? pixels : range.vertical;
+            range.least = pixels < range.least ? pixels : range.least;
             range.most = pixels > range.most ? pixels : range.most;
             range.spread = n == 4 && pixels > range.spread ? pixels : range.spread;
         }
@@ -360,7 +348,7 @@ static bool is_near(struct colors pair) {
 
 /* The kinds of properties with values of their own. */
 enum { P_COLOR, P_BACKGROUND, P_BACKGROUND_COLOR, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT,
-       P_SHADOW, P_MARGIN, P_OFFSET, P_VISIBILITY, P_PADDING, P_BORDER };
+       P_SHADOW };
 
 /* Properties, separated by blanks, and their values that hide nothing: these words, and if there are bounds, all values
  * whose lengths in pixels are within them. flags: what another value may do. */
@@ -376,14 +364,10 @@ static const struct property {
     [P_DISPLAY] = {"display", "block inline inline-block table inline-table table-cell table-row table-row-group "
                               "table-caption list-item flex inline-flex inherit initial", .flags = MAY_HIDE},
     [P_FLOAT] = {"float", ""},
-    [P_SHADOW] = {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -4, 12, MOVES, .blur = 3},
-    [P_MARGIN] = {"margin margin-left margin-right margin-top margin-bottom margin-inline margin-inline-start "
-                  "margin-inline-end margin-block margin-block-start margin-block-end", "", -12, 700, MOVES},
-    [P_OFFSET] = {"top right bottom left inset", "", -4, 4, MOVES},
-    [P_VISIBILITY] = {"visibility", "visible inherit initial unset", .flags = MAY_HIDE},
-    [P_PADDING] = {"padding padding-top padding-bottom", "", -INFINITY, 700, MOVES}, /* not read below 0 */
-    [P_BORDER] = {"border border-top border-bottom border-width border-top-width border-bottom-width", "", 0, 50,
-                  MAY_HIDE},
+    [P_SHADOW] = {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
+    {"margin margin-left margin-right margin-top margin-bottom margin-inline margin-inline-start margin-inline-end "
+     "margin-block margin-block-start margin-block-end", "", -12, 700, MOVES},
+    {"top right bottom left inset", "", -4, 4, MOVES},
     /* A box with the value "clip" does not grow with the boxes that float in it. */
     {"overflow overflow-x overflow-y", "visible hidden auto scroll inherit initial", .flags = OVERFLOWS},
     {"height max-height white-space flex flex-basis flex-grow flex-shrink", "auto none 100% normal pre-wrap pre-line "
@@ -398,14 +382,14 @@ static const struct property {
     {"table-layout", "auto inherit initial", .flags = FIXED},
     {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
      .flags = MOVES},
-    {"padding-right padding-left", "", -INFINITY, 700, MOVES},
+    {"padding padding-top padding-bottom padding-right padding-left", "", -INFINITY, 700, MOVES}, /* not read below 0 */
     {"text-indent word-spacing vertical-align", "", -4, 100, MAY_HIDE},
-    {"gap border-left border-right border-left-width border-right-width", "", 0, 50, MAY_HIDE},
+    {"gap border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
+     "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
     {"outline outline-width text-decoration text-decoration-thickness -webkit-text-stroke-width", "", 0, 3, MOVES},
-    {"text-shadow", "", -3, 3, MOVES, .blur = 3},
     /* The properties of ordinary mail that cannot hide text. */
     {"direction justify-content font-family font-weight font-style font-variant font-stretch src unicode-range "
-        "font-display panose-1 text-align text-align-last text-transform text-rendering text-justify text-decoration-line "
+        "font-display panose-1 text-align text-align-last text-transform text-rendering text-justify text-shadow text-decoration-line "
         "text-decoration-color text-decoration-style text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
         "text-underline text-overflow min-height clear cursor "
         "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break caption-side empty-cells "
@@ -438,7 +422,7 @@ void style_begin(void) {
 static void set_color(rgb *color, rgb value) { *color = *color == UNSET || *color == value ? value : UNKNOWN; }
 
 /* How a size is read. words: those that stand for medium; em, percent, unitless: pixels of these units; less than 0: a
- * multiple of the parent's size, or for a height of lines, of the size of the letters. */
+ * multiple of the parent's size. */
 struct scale {
     const char *words;
     double medium, em, percent, unitless;
@@ -446,7 +430,7 @@ struct scale {
 
 static const struct scale
     LETTERS = {"xx-small x-small small medium large x-large xx-large initial", 10, -1, -.01, 1},
-    LINES = {"normal initial", -1.2, -1, -.01, -1};
+    LINES = {"normal initial", 16, 16, .16, 16};
 
 /* Returns a size of letters, or a height of lines; TOO_SMALL if it is too small, too large or not understood. */
 static float read_size(span value, const struct scale *scale) {
@@ -457,11 +441,8 @@ static float read_size(span value, const struct scale *scale) {
         pixels = scale->medium;
     else if (is_number && !is_of_window)
         pixels = read_length(value, scale->em, scale->percent) * (has_unit ? 1 : scale->unitless);
-    return pixels != 0 && pixels >= -MAX_MULTIPLE && pixels <= MAX_SIZE ? (float)pixels : TOO_SMALL;
+    return pixels != 0 && pixels <= MAX_SIZE ? (float)pixels : TOO_SMALL;
 }
-
-/* Returns a height of lines. */
-static float read_height(span value) { return is_one_of(value, "inherit unset") ? INHERITED : read_size(value, &LINES); }
 
 static void set_size(float *size, float value) { *size = *size == 0 || *size == value ? value : TOO_SMALL; }
 
@@ -478,7 +459,7 @@ static void set_font(struct effect *effect, span value) {
             continue;
         set_size(&effect->size, read_size(starts_with(strip(value), LITERAL("/")) ? (span){0} : size, &LETTERS));
         if (size.end < word.end)
-            set_size(&effect->lines, read_height(skip_bytes(span_between(size.end, word.end), 1)));
+            set_size(&effect->lines, read_size(skip_bytes(span_between(size.end, word.end), 1), &LINES));
         return;
     }
 }
@@ -516,7 +497,7 @@ static void add_declaration(struct effect *effect, int number, span value) {
         set_font(effect, value);
         return;
     case P_LINE:
-        set_size(&effect->lines, read_height(value));
+        set_size(&effect->lines, read_size(value, &LINES));
         return;
     case P_CONTENT: /* a picture replaces the text of its element */
         effect->flags |= find_byte(value, '(') ? MAY_HIDE : 0;
@@ -529,20 +510,11 @@ static void add_declaration(struct effect *effect, int number, span value) {
         return;
     case P_DISPLAY:
     case P_FLOAT:
-        effect->flags |= is_one_of(value, "inline initial inherit unset") ? IS_IN_LINES : 0;
         effect->flags |= starts_with(value, LITERAL("table")) || VALUE_IS("none") ? 0 : IS_BOX;
         break;
-    case P_VISIBILITY:
-        effect->flags |= VALUE_IS("hidden") ? HIDES : SHOWS;
-        break;
     case P_SHADOW: /* it may cover the background beneath letters */
-        effect->flags |= range.spread - fmin(range.least, 0) > -property->least ? MOVES : 0;
+        effect->flags |= range.spread + fmax(range.most, -range.least) > property->most ? MOVES : 0;
         effect->flags |= find(value, LITERAL("inset")) && fmax(range.most, -range.least) > 3 ? MAY_HIDE : 0;
-        break;
-    case P_PADDING:
-    case P_BORDER:
-        effect->padding += (float)range.vertical;
-        effect->flags |= number == P_BORDER && range.vertical > 1 ? HAS_GROUND : 0;
         break;
     default:
         break;
@@ -551,8 +523,6 @@ static void add_declaration(struct effect *effect, int number, span value) {
     bool is_within = has_bounds && range.least >= property->least && range.most <= property->most;
     effect->flags |= is_within || is_one_of(value, property->harmless) ? 0 : property->flags;
     effect->flags |= property->flags & MOVES && range.most > MAX_MARGIN ? OVERFLOWS : 0;
-    if (number == P_MARGIN || number == P_OFFSET)
-        effect->cover += (float)fmax(-range.least, number == P_OFFSET ? range.most : 0);
 }
 
 /* Reads the declarations in a text in lower case that simplify returned; those that browsers may not read into another
@@ -849,20 +819,14 @@ static float number_in(float other, float number) { return number < 0 ? -number 
 
 /* Applies declarations that count for an element, or that may count. */
 static void apply_effect(struct style *style, const struct style *parent, const struct effect *effect, bool counts) {
-    float size = number_in(parent->size, effect->size), largest = number_in(parent->largest, effect->size);
+    float size = number_in(parent->size, effect->size), lines = number_in(parent->lines, effect->lines);
     set_colors(style, parent, effect->color, effect->background, counts);
-    if (effect->size != 0) {
+    if (effect->size != 0)
         style->size = counts ? size : smaller(style->size, size);
-        style->largest = counts ? largest : larger(style->largest, largest);
-    }
-    /* Letters of size 0 may be around larger ones. A rule with the height of the parent replaces no other height, unless it
-     * is important. */
-    float lines = effect->lines == INHERITED ? parent->lines : number_in(larger(style->size, 16), effect->lines);
-    if (effect->lines != 0 && (counts || effect->lines != INHERITED || effect->has_important_lines))
+    /* a rule with the height of the parent replaces no other height, unless it is important */
+    if (counts ? effect->lines != 0 : effect->lines > 0 || effect->has_important_lines)
         style->lines = counts ? lines : smaller(style->lines, lines);
-    style->flags |= effect->flags | (effect->background == UNSET || effect->background == CLEAR ? 0 : HAS_GROUND);
-    style->cover = larger(style->cover, effect->cover);
-    style->padding = larger(style->padding, effect->padding);
+    style->flags |= effect->flags;
 }
 
 /* Applies the rules that match by this key. A color of the element's own declarations may replace one of a rule's two. */
@@ -919,7 +883,6 @@ static void apply_tag(struct sheet *sheet, struct style *style, const struct sty
     if (tag == TAG_TABLE) /* on pages without a doctype, tables do not inherit color */
         for (size_t i = 0; i < sheet->page->n_pairs; i++)
             set_colors(style, parent, sheet->page->pairs[i].letters, UNSET, false);
-    style->flags |= tag == TAG_MARK ? HAS_GROUND : 0;
     if (flags & IS_CONTROL || tag == TAG_MARK)
         set_colors(style, parent, BLACK, tag == TAG_MARK ? YELLOW : BUTTON, true);
     if (tag == TAG_A && has(attributes, A_HREF))
@@ -946,19 +909,10 @@ static uint64_t keys_of(struct sheet *sheet, const struct attributes *attributes
     return keys;
 }
 
-/* Returns the pixels by which the background or the border of a box within lines of text reaches over the line before.
- * own: the flags of the element's own declarations. */
-static float reach_of(const struct style *style, uint32_t own, unsigned tag) {
-    bool is_inline = style->flags & IS_IN_LINES || (TAGS[tag].flags & IS_INLINE && !(own & IS_BOX));
-    float above = style->padding + larger(0, (CONTENT_AREA * style->largest - style->lines) / 2);
-    return style->flags & HAS_GROUND && is_inline && above > MAX_REACH ? above - MAX_REACH : 0;
-}
-
 static struct style make_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
                                const struct attributes *attributes) {
     struct style style = *parent;
     style.flags = 0;
-    style.cover = style.padding = 0;
     style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
     span declarations = copy_lower(sheet->arena, value_of_attribute(attributes, A_STYLE));
@@ -975,12 +929,8 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
     style.flags |= TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && style.flags & IS_BOX ? FIXED : 0;
     if (is_table_part && !((style.flags | inherited) & FIXED)) /* it grows with its text */
         style.flags &= ~(uint32_t)OVERFLOWS;
-    /* good mail moves hidden pictures of one pixel, which count readers */
-    bool is_hidden = TAGS[tag].kind == VOID && (style.flags & (HIDES | SHOWS)) == HIDES;
-    sheet->cover += is_hidden ? 0 : style.cover + reach_of(&style, own.flags, tag);
-    style.flags = (style.flags & ~(uint32_t)OF_ELEMENT) | inherited;
-    /* the box may cover other text, or move it */
-    sheet->is_lost = sheet->is_lost || (style.flags & MOVES && !is_hidden) || sheet->cover > MAX_COVER;
+    style.flags = (style.flags & ~(uint32_t)IS_BOX) | inherited;
+    sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
     bool is_readable = style.size >= MIN_LETTER && style.lines >= MIN_LINE;
     style.is_doubtful = style.flags & (MAY_HIDE | OVERFLOWS | MOVES) || !is_readable;
     for (size_t i = 0; i < style.n_pairs; i++)
@@ -993,7 +943,7 @@ const struct style *element_style(struct sheet *sheet, const struct style *paren
     static const struct attributes NONE;
     struct style style = make_style(sheet, parent, tag, name, attributes ? attributes : &NONE);
     bool is_same_style = style.flags == parent->flags && style.keys == parent->keys && style.size == parent->size &&
-                         style.largest == parent->largest && style.lines == parent->lines && style.n_pairs == parent->n_pairs &&
+                         style.lines == parent->lines && style.n_pairs == parent->n_pairs &&
                          !memcmp(style.pairs, parent->pairs, style.n_pairs * sizeof *style.pairs);
     if (is_same_style)
         return parent;

@@ -5,8 +5,7 @@
  * - The size of letters and the height of lines are known.
  * - Everything else that may hide text also makes all text inside the element doubtful: a property that is not known to
  *   be harmless, a value that is not understood, an attribute, or the tag.
- * A box that is moved may cover other text or move it, so all text of its page is doubtful. So it is if boxes of the page
- * reach over other text by more pixels than MAX_COVER, all together: by negative margins or backgrounds within lines.
+ * A box that is moved may cover other text or move it, so all text of its page is doubtful.
  * A rule of a sheet can make text doubtful, and never plain, even if the element has its own style. So it does not matter
  * which rule is stronger, and a selector that is not understood counts as a match.
  * The same holds for a declaration of the element itself that browsers may not read, such as a background of several words.
@@ -31,12 +30,9 @@ enum { MAX_PAIRS = 6, MAX_KEYS = 64, MAX_NAMES = 4096 };
 
 /* The flags of a style and of a block of declarations. OVERFLOWS: text may be outside of its box, where a box around it
  * clips, or a later one covers it. FIXED: cells do not grow with their text, as in tables of fixed columns, and in parts
- * of tables that are boxes. REVERSES: the last letter is shown first. The flags OF_ELEMENT are not inherited. IS_BOX: the
- * element is no part of a table. IS_IN_LINES: its box is within lines of text. HAS_GROUND: it has a background or a
- * border of its own. HIDES, SHOWS: its property visibility is hidden, or may have another value. */
-enum { MAY_HIDE = 1, OVERFLOWS = 2, MOVES = 4, FIXED = 8, REVERSES = 16, IS_BOX = 32, IS_IN_LINES = 64,
-       HAS_GROUND = 128, HIDES = 256, SHOWS = 512,
-       OF_ELEMENT = IS_BOX | IS_IN_LINES | HAS_GROUND | HIDES | SHOWS };
+ * of tables that are boxes. REVERSES: the last letter is shown first. IS_BOX: the element is no part of a table; the
+ * style of text has no such flag. */
+enum { MAY_HIDE = 1, OVERFLOWS = 2, MOVES = 4, FIXED = 8, REVERSES = 16, IS_BOX = 32 };
 
 struct colors {
     rgb letters, background;
@@ -46,10 +42,8 @@ struct colors {
 struct style {
     struct colors pairs[MAX_PAIRS]; /* the colors that the text may have, by the rules that may apply */
     size_t n_pairs;
-    float size, largest, lines; /* pixels: the least and the largest size that letters may have by the rules that may
-                                 * apply; height of a line */
+    float size, lines; /* size: of the letters, in pixels; lines: height of a line, as MIN_LINE */
     uint64_t keys; /* bits of the sheet's keys: classes and ids of the element and its ancestors */
-    float cover, padding; /* of the element, as in struct effect */
     uint32_t flags;
     bool is_doubtful;
 };
@@ -75,7 +69,6 @@ struct sheet {
     struct name *name_buckets[256], *names; /* classes, ids and unknown attributes of the page: by hash, and all */
     size_t n_names, n_name_bytes;
     span_list texts; /* values that show strings or attributes, in lower case */
-    float cover; /* of all elements */
     size_t n_rules, n_bytes, steps_left; /* n_bytes: of sheets; steps_left: until MAX_STEPS */
 };
 

@@ -18,6 +18,11 @@ def test_the_least_trusted_stand_first() -> None:
     assert not len(mislabelled_rows(scores, (margin > 0).astype(int)))
 
 
+def test_a_message_with_the_verdict_unsure_looks_like_the_likeliest_other_class() -> None:
+    message = EvaluatedMessage("a", "ham", "unsure", {}, {"ham": 0.04, "spam": 0.95, "list": 0.01})
+    assert "  a: labelled ham, looks like spam (95.00 %)" in describe_mislabelled([message])
+
+
 def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
     nasty = "\x1b[2J\r\n\x9b31m" + "é" * 10_000
     lines = describe_mislabelled(

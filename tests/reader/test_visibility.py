@@ -389,23 +389,6 @@ FAR = [
       for tag, style in (("b", "display:inline-block;width:0"), ("div", "height:0"), ("div", "max-height:0"),
                          ("div", "float:left;width:0"), ("b", "display:inline-block;width:0;white-space:nowrap"))),
     "<div style='display:flex'><div style='width:0'>secret</div><div style='background:#fff;width:250px'>x</div></div>",
-    # backgrounds, borders, and shadows that reach over the line before
-    *(f"<p>secret<br><{tag} style='{style}'>{text}</{tag}>" for tag, style, text in (
-        ("span", "background:#fff;padding:40px 300px", "x"), ("span", "border:40px solid #fff", "xxxx"),
-        ("div", "display:inline;padding:40px 300px;background:#fff", "x"),
-        ("span", "font-size:300px;line-height:16px;background:#fff", "&nbsp;"),
-        ("mark", "background:#fff;padding:40px 300px", "x"),
-        ("span", "text-shadow:0 -18px #fff,2px -16px #fff,-2px -15px #fff,0 -12px #fff", "█" * 9))),
-    "<style>.a{display:inline!important}</style><p>secret<br>"
-    "<a class=a style='display:inline-block;padding:40px 300px;background:#fff'>x</a>",
-    "<style>.a{font-size:100px}</style>"
-    "<p class=a style='line-height:16px;margin:0'>secret<br><span style='background:#fff'>xxxxx</span>",
-    *(f"{'<span style=margin-left:-12px></span>' * n}secret" for n in (9, 60)),
-    "<div style='margin-top:-12px;padding-top:1px'>" * 9 + "<p>secret",
-    *(f"<style>{rule}</style><p>secret<img src=x style='visibility:hidden;position:absolute;top:0;left:0;width:900px;"
-      "height:900px;background:#fff'>" for rule in (
-          "img{visibility:visible!important}", "*{visibility:inherit!important}")),
-    "<p>secret<img style='position:absolute;top:0;left:0;width:900px;height:900px;background:#fff'>",
     # a color and a background by two rules
     *(f"<style>{rules}</style><p class='a b'>secret" for rules in (
         ".a{color:#111;background:#fff!important}.b{color:#fff!important;background:#111}",
