@@ -78,7 +78,7 @@ class Teacher:
         for first in range(0, len(corrections), MAX_TOGETHER):
             part, results = corrections[first : first + MAX_TOGETHER], None
             if not any(each.user or each.moved_from for each in part):
-                with suppress(Exception):  # then nothing of the part has changed, and the others are undone alone
+                with suppress(Exception):  # the corrections are undone alone then, which names the one that fails
                     results = self._undo_together(part)
             if results is None:
                 results = list(map(self._undo_alone, part))

@@ -131,7 +131,7 @@ static double compute_weights(const struct score_model *model, size_t n, double 
 static void compute_typicality(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
                                const struct scratch *scratch) {
     size_t classes = model->n_classes, words = 0;
-    bool knows_text = false;
+    bool has_known_word = false;
     double *typicality = rows->typicality + i * classes;
     for (size_t k = 0; k < classes; k++)
         typicality[k] = 0.0;
@@ -151,10 +151,10 @@ static void compute_typicality(const struct score_model *model, const struct sco
         for (size_t k = 0; k < classes; k++)
             typicality[k] += scratch->per_class[k] / total;
     }
-    for (int64_t j = rows->bounds[i]; j < rows->bounds[i + 1]; j++)
-        knows_text = knows_text || model->groups[rows->ids[j]] == 0;
+    for (int64_t j = rows->bounds[i]; j < rows->bounds[i + 1] && !has_known_word; j++)
+        has_known_word = model->groups[rows->ids[j]] == 0;
     for (size_t k = 0; k < classes; k++)
-        typicality[k] = knows_text && words ? typicality[k] / (double)words : 0.0;
+        typicality[k] = has_known_word && words ? typicality[k] / (double)words : 0.0;
 }
 
 /* Adds the evidence of n tokens to the scores of message i. length: the number of its plain tokens. */

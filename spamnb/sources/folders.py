@@ -67,7 +67,7 @@ def folder_entries(label: str | None, root: str, on_unreadable: OnError, recursi
         yield from _messages(label, os.path.join(folder.path, ""), folder.listing.files, on_unreadable)
 
 
-class Folder(NamedTuple):
+class DiskFolder(NamedTuple):
     """A folder that `folder_entries` reads."""
 
     path: str
@@ -78,7 +78,7 @@ class Folder(NamedTuple):
 
 def _walk(
     label: str | None, root: str, on_unreadable: OnError, recursive: bool, with_parts: bool = True
-) -> Iterator[Folder]:
+) -> Iterator[DiskFolder]:
     """Yield ``root`` and the folders below it that `folder_entries` reads; ``cur`` and ``new`` only ``with_parts``."""
     pending, seen = [root], set()
     while pending:
@@ -95,7 +95,7 @@ def _walk(
         n_unseen = _count_unseen(label, folder) if listing.is_maildir else 0
         parts = _MAILDIR - {"new"} if n_unseen else _MAILDIR
         subfolders, skipped = _select_subfolders(label, folder, listing, recursive, parts if with_parts else ())
-        yield Folder(folder, listing, skipped, n_unseen)
+        yield DiskFolder(folder, listing, skipped, n_unseen)
         pending.extend(os.path.join(folder, name) for name in reversed(subfolders))
 
 
@@ -157,12 +157,12 @@ def is_maildir(path: str | Path) -> bool:
     return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))
 
 
-def read_folders(label: str | None, root: str, recursive: bool) -> list[Folder]:
+def read_folders(label: str | None, root: str, recursive: bool) -> list[DiskFolder]:
     """Return the folders that `folder_entries` reads, without ``cur`` and ``new``; none of a file or an account."""
     return list(_walk(label, root, _ignore, recursive, with_parts=False))
 
 
-def note_unread(folders: Sequence[Folder], with_skipped: bool, read: Collection[str] = ()) -> Iterator[str]:
+def note_unread(folders: Sequence[DiskFolder], with_skipped: bool, read: Collection[str] = ()) -> Iterator[str]:
     """Yield lines about what is not read of ``folders``, as `read_folders` returns them.
 
     These are messages that no mail reader has shown, and ``with_skipped`` the Maildirs in the first folder that are not
@@ -196,7 +196,7 @@ def _count_unseen(label: str | None, maildir: str) -> int:
         return 0
 
 
-def find_unread_folders(label: str, folders: Sequence[Folder], read: Collection[str]) -> tuple[str, dict[str, int]]:
+def find_unread_folders(label: str, folders: Sequence[DiskFolder], read: Collection[str]) -> tuple[str, dict[str, int]]:
     """Return the mailbox to which folders belong, and the number of messages in each folder that is not in ``read``.
 
     ``read`` are real paths, of folders or of their ``cur`` and ``new``. Folders without messages are left out, and so

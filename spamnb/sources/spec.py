@@ -28,7 +28,7 @@ from spamnb.errors import SpamnbError, Wording, reason
 from spamnb.shown_text import escape, pluralize
 from spamnb.sources.entries import Entry, OnError, ReadOptions, one_message
 from spamnb.sources.folders import (
-    Folder,
+    DiskFolder,
     find_unread_folders,
     folder_entries,
     has_content,
@@ -137,7 +137,7 @@ def source_notes(specs: Iterable[str], recursive: bool = False) -> Iterator[str]
 
 
 def _unread_notes(
-    sources: Sequence[Source], folders_of_each: Sequence[Sequence[Folder]], read: Collection[str]
+    sources: Sequence[Source], folders_of_each: Sequence[Sequence[DiskFolder]], read: Collection[str]
 ) -> Iterator[str]:
     """Yield a line for each mailbox of good mail that has folders with mail which no SOURCE reads.
 

@@ -91,7 +91,7 @@ def score_by_formula(case: Case, message: Message, others: Sequence[Message]) ->
     scores, correction = np.zeros(case.classes), np.zeros(case.classes)
     above, weights = np.zeros((N_GROUPS, case.classes)), np.zeros(N_GROUPS)
     posteriors = []  # of the classes, given one word of the message
-    knows_text = any(frequency[token] and GROUPS[token] == 0 for token in message.ids)
+    has_known_word = any(frequency[token] and GROUPS[token] == 0 for token in message.ids)
     for token, occurrences in zip(message.ids, message.occurrences):
         if not frequency[token]:
             continue
@@ -110,7 +110,7 @@ def score_by_formula(case: Case, message: Message, others: Sequence[Message]) ->
             above[GROUPS[token]] += weight * (log_likelihoods - log_likelihoods.mean())
             weights[GROUPS[token]] += weight
     group_votes = weights**GROUP_EXPONENT
-    typicality = np.mean(posteriors, axis=0) if knows_text else np.zeros(case.classes)
+    typicality = np.mean(posteriors, axis=0) if has_known_word else np.zeros(case.classes)
     if case.pooling == "mean":
         means = above / np.where(weights, weights, 1)[:, None]
         scores = group_votes @ means / (PRIOR_WEIGHT + group_votes.sum())
