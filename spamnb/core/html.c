@@ -29,7 +29,7 @@ struct node {
     uint32_t wrapper, next; /* the formatting that is moved into this block, and the node of the block after that; or 0 */
     span name;
     uint64_t hash; /* of the name, if HTML has no such tag; else 0 */
-    const struct attributes *attributes; /* the attributes that set style; NULL if the tag has none */
+    struct attributes *attributes; /* the attributes that set style; NULL if the tag has none */
     const struct style *style;
 };
 
@@ -345,6 +345,7 @@ static void start_element(struct document *d, unsigned tag, span name, const str
     if (styling) {
         attributes = arena_allocate(d->arena, 1, offsetof(struct attributes, values) + N_STYLE_ATTRIBUTES * sizeof(span));
         attributes->present = styling;
+        attributes->effects = NULL;
         memcpy(attributes->values, tag_attributes->values, N_STYLE_ATTRIBUTES * sizeof(span));
     }
     uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;

@@ -58,7 +58,8 @@ static span read_control_word(struct rtf *rtf, span text) {
         text = skip_bytes(text, (size_t)number);
     else if (is_same(name, LITERAL("u"))) { /* one character for programs without Unicode follows */
         char reference[32];
-        int size = snprintf(reference, sizeof reference, "&#%ld;", is_negative ? 65536 - number : number);
+        long code = is_negative ? 65536 - number : number;
+        int size = snprintf(reference, sizeof reference, "&#%ld;", code < 0 ? 0xFFFD : code);
         put_rtf(rtf, span_of(reference, (size_t)size));
         text = skip_bytes(text, starts_with(text, LITERAL("\\'")) ? 4 : !is_empty(text) && !find_byte(LITERAL("\\{}"), *text.at));
     }

@@ -6,8 +6,8 @@
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document; ordinary mail: 188,223 */
     MAX_RULES = 3000, /* of a document; ordinary mail: 291. A list of 240,000 selectors would take 28 MB */
-    MAX_STEPS = 1000000, /* in a document: one for each rule that is compared with an element, and for each byte of the
-                          * names that are searched for x of [class*=x]; ordinary mail: 20,093. Without this bound a page
+    MAX_STEPS = 1000000, /* in a document: one for each class of an element and each rule that is compared with it, and for
+                          * each byte of the names that are searched for x of [class*=x]; ordinary mail: 20,093. Without this bound a page
                           * of 60 kB would take 11 seconds */
     MAX_PART = 64, /* bytes of x in the selector [class*=x] */
     MAX_NESTED = 8,  /* levels of blocks in blocks, such as "@media {...}", because of recursion; ordinary mail: 3 */
@@ -41,6 +41,11 @@ struct effect {
 };
 
 static const struct effect NO_EFFECT = {.color = UNSET, .background = UNSET};
+
+/* What an element's own declarations do, and those of them that browsers may not read. */
+struct own_effects {
+    struct effect read, unread;
+};
 
 /* The kinds of selectors. */
 enum key_kind { OF_ANY, OF_TAG, OF_CLASS, OF_ID };
@@ -858,8 +863,10 @@ static void apply_all_rules(struct sheet *sheet, struct style *style, const stru
     apply_rules(sheet, style, parent, own, OF_TAG, name, tag_hash);
     if (has(attributes, A_ID))
         apply_rules(sheet, style, parent, own, OF_ID, strip(attributes->values[A_ID]), tag_hash);
-    for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes))
+    for (span class = next_word(&classes); !is_empty(class) && !sheet->is_lost; class = next_word(&classes)) {
+        sheet->is_lost = !--sheet->steps_left;
         apply_rules(sheet, style, parent, own, OF_CLASS, class, tag_hash);
+    }
 }
 
 /* Returns whether an unknown tag may be one that browsers hide. They have no tag with another sign in its name, such as
@@ -904,25 +911,39 @@ static void apply_tag(struct sheet *sheet, struct style *style, const struct sty
 static uint64_t keys_of(struct sheet *sheet, const struct attributes *attributes) {
     span classes = value_of_attribute(attributes, A_CLASS);
     uint64_t keys = has(attributes, A_ID) ? bit_of_key(sheet, OF_ID, strip(attributes->values[A_ID]), false) : 0;
-    for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes))
+    for (span class = next_word(&classes); !is_empty(class) && !sheet->is_lost; class = next_word(&classes))
         keys |= bit_of_key(sheet, OF_CLASS, class, false);
     return keys;
 }
 
+/* Returns what a style attribute does. Formatting that blocks close and open again has many nodes, but its attribute is read
+ * only once: 300 kB of declarations, opened again by 1,500 paragraphs, would take more memory than a message may. */
+static const struct own_effects *effects_of(struct sheet *sheet, struct attributes *attributes) {
+    static const struct own_effects NONE = {NO_EFFECT, NO_EFFECT};
+    if (!has(attributes, A_STYLE))
+        return &NONE;
+    if (!attributes->effects) {
+        struct own_effects *effects = arena_allocate(sheet->arena, 1, sizeof *effects);
+        *effects = NONE;
+        span declarations = simplify(sheet->arena, copy_lower(sheet->arena, attributes->values[A_STYLE]));
+        read_block(sheet, declarations, &effects->read, &effects->unread);
+        attributes->effects = effects;
+    }
+    return attributes->effects;
+}
+
 static struct style make_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
-                               const struct attributes *attributes) {
+                               struct attributes *attributes) {
     struct style style = *parent;
     style.flags = 0;
     style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
-    span declarations = copy_lower(sheet->arena, value_of_attribute(attributes, A_STYLE));
-    struct effect own = NO_EFFECT, unread = NO_EFFECT;
-    read_block(sheet, simplify(sheet->arena, declarations), &own, &unread);
-    apply_effect(&style, parent, &own, true);
-    apply_effect(&style, parent, &unread, false);
+    const struct own_effects *own = effects_of(sheet, attributes);
+    apply_effect(&style, parent, &own->read, true);
+    apply_effect(&style, parent, &own->unread, false);
     for (size_t n_pairs = 0; sheet->n_rules && style.n_pairs > n_pairs;) { /* the colors of a rule may join another's */
         n_pairs = style.n_pairs;
-        apply_all_rules(sheet, &style, parent, &own, name, attributes);
+        apply_all_rules(sheet, &style, parent, &own->read, name, attributes);
     }
     uint32_t inherited = parent->flags & ~(uint32_t)(tag == TAG_TABLE ? FIXED : 0);
     bool is_table_part = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && !(style.flags & IS_BOX);
@@ -939,9 +960,9 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
 }
 
 const struct style *element_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
-                                  const struct attributes *attributes) {
-    static const struct attributes NONE;
-    struct style style = make_style(sheet, parent, tag, name, attributes ? attributes : &NONE);
+                                  struct attributes *attributes) {
+    struct attributes none = {0};
+    struct style style = make_style(sheet, parent, tag, name, attributes ? attributes : &none);
     bool is_same_style = style.flags == parent->flags && style.keys == parent->keys && style.size == parent->size &&
                          style.lines == parent->lines && style.n_pairs == parent->n_pairs &&
                          !memcmp(style.pairs, parent->pairs, style.n_pairs * sizeof *style.pairs);

@@ -88,4 +88,4 @@ bool has_inner_url(span text);
 /* Returns the style that the text in an element inherits. parent: the style of the parent element; name: the tag as the
  * page spells it. */
 const struct style *element_style(struct sheet *sheet, const struct style *parent, unsigned tag, span name,
-                                  const struct attributes *attributes);
+                                  struct attributes *attributes);

@@ -75,6 +75,7 @@ enum { STYLE_OR_CLASS = 1 << A_STYLE | 1 << A_CLASS };
 
 struct attributes {
     uint32_t present; /* bit n is set if values[n] is */
+    const struct own_effects *effects; /* of the style attribute; NULL: it was not read yet */
     span values[N_ATTRIBUTES];
 };
 

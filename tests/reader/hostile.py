@@ -20,6 +20,12 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     # pages
     "open tags": (HTML, b"<div>"),
     "formatting in paragraphs": (HTML + b"".join(b"<font color=#%06d>" % i for i in range(64)), b"<p>x"),
+    "long declarations of formatting in paragraphs": (
+        HTML + b"<p><b style='" + b"color:red;" * 30_000 + b"'>x", b"<p>x"
+    ),
+    "many classes of formatting in paragraphs": (
+        HTML + b"<style>.a{color:red} .b .a{color:#111}</style><p><b class='" + b"a b c " * 50_000 + b"'>x", b"<p>x"
+    ),
     "formatting around blocks": (HTML, b"<b>" * 250 + b"<div>" * 250 + b"</b>" * 250 + b"</div>" * 250),
     "unclosed formatting in tables": (HTML, b"<table><b>"),
     "end tags of nothing": (HTML + b"<x>" + b"<y>" * 500, b"</z>"),

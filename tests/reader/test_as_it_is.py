@@ -330,6 +330,7 @@ def test_control_words_of_rtf_with_hostile_numbers_end_nothing() -> None:
     for text, expected in (
         (r"{\rtf1 a\bin99999999999 b", "a"),
         (r"\u-3 ?b\'e9\'zz}}}c", "\ufffdbé\ufffdc"),
+        (r"\u-70000 ?b", "\ufffdb"),
         ("\\", ""),
     ):
         assert parse(typed("text/rtf", text)).doubtful == expected
