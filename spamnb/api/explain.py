@@ -91,7 +91,7 @@ class Explanation(Report):
         classes = self.totals.classes
         evidence: list[dict[str, Any]] = []
         for k, (token, weight) in enumerate(result.evidence[: self.top]):
-            messages = dict(zip(classes, self.counts.document_counts[:, k].tolist()))
+            messages = dict(zip(classes, self.counts.document_counts[k].tolist()))
             evidence.append({"token": token, "weight": weight, "messages": messages})
             if result.corrections:
                 evidence[-1]["correction"] = result.corrections[k]
@@ -153,7 +153,7 @@ class Explanation(Report):
     @property
     def is_common(self) -> np.ndarray:
         """Whether all training messages have a token: array of shape (top,)."""
-        return (self.counts.document_counts == self.totals.documents[:, None]).all(axis=0)
+        return (self.counts.document_counts == self.totals.documents).all(axis=1)
 
     def _format_probabilities(self, verbose: bool) -> list[str]:
         """Return lines with the probabilities of the likeliest classes, and the threshold of spam."""
@@ -177,11 +177,11 @@ class Explanation(Report):
         names = totals.classes if len(totals.classes) <= MAX_CLASS_COLUMNS else (best, second)
         numbers = [totals.classes.index(name) for name in names]
         counts, is_common = self.counts.document_counts, self.is_common
-        shares = counts[numbers] / totals.documents[numbers, None]
+        shares = counts[:, numbers] / totals.documents[numbers]
         evidence, corrections = result.evidence[: self.top], result.corrections
         if len(totals.classes) > 2:  # a weight compares two classes only; in both of them the token may be rare
-            theta = (counts + 0.5) / (totals.documents[:, None] + 1)
-            strongest, is_for = strongest_class(theta, totals.documents / totals.documents.sum())
+            theta = (counts + 0.5) / (totals.documents + 1)
+            strongest, is_for = strongest_class(theta.T, totals.documents / totals.documents.sum())
             named = [f"{'' if sign else 'not '}{totals.classes[k]}" for k, sign in zip(strongest, is_for)]
         else:
             named = [best if weight > 0 else second for _, weight in evidence]
@@ -191,7 +191,7 @@ class Explanation(Report):
 
         def make_row(positions: Sequence[int], description: str) -> list[str]:
             sums = [f"{sum(values[k] for k in positions):+.3f}" for values in weights.values()]
-            return [named[positions[0]], *sums, *map(format_share, shares[:, positions[0]].tolist()), description]
+            return [named[positions[0]], *sums, *map(format_share, shares[positions[0]].tolist()), description]
 
         rows = [["for", *weights, *format_share_heads(names), "token" if verbose else ""]]
         for group in self._group_tokens(np.flatnonzero(~is_common).tolist(), verbose):

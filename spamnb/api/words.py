@@ -256,6 +256,6 @@ def word_of(store: Store, word: str) -> WordReport:
         parts = [part for file in files for part, *_ in read_tokens(file, len(file.own.class_ids), file.own.dimensions)]
         tokens = sorted({token for part in parts for token in part.ending_in(encoded)})
         counts, totals, messages = store.look_up(tokens).document_counts, store.model.totals, store.count_messages()
-    sums, shares = counts.sum(axis=0).tolist(), (counts / totals.documents[:, None]).T.tolist()
+    sums, shares = counts.sum(axis=1).tolist(), (counts / totals.documents).tolist()
     order = sorted((-n, token, row) for token, n, row in zip(tokens, sums, shares) if n)
     return WordReport(word, messages, {token: dict(zip(totals.classes, row)) for _, token, row in order})

@@ -61,10 +61,10 @@ class NaiveBayes(Learner):
     def _scorer(self, pooling: str, sums: Sums, rows: Rows, scale: float | None = None) -> ScoreModel:
         """Return the model of the tokens of ``rows``, with a correction if there is a ``scale``."""
         by_class = sums.occurrences if self._counts_occurrences else sums.document_counts
-        counts = np.ascontiguousarray(np.minimum(by_class, MAX_COUNT).T, np.uint32)
-        groups = np.where(sums.document_counts.any(axis=0), rows.tokens.groups, np.int8(-1))
+        counts = np.minimum(by_class, MAX_COUNT).astype(np.uint32, order="C")
+        groups = np.where(sums.document_counts.any(axis=1), rows.tokens.groups, np.int8(-1))
         intercepts = self._intercepts(pooling, sums.totals, lambda: sums.frequencies)
-        correction = () if scale is None else (np.ascontiguousarray(sums.weights.T), scale, UNIT)
+        correction = () if scale is None else (np.ascontiguousarray(sums.weights), scale, UNIT)
         return self._model(pooling, sums.totals, counts, groups, intercepts, *correction)
 
     def fit(self, training_set: TrainingSet) -> Fit:
@@ -93,7 +93,7 @@ class NaiveBayes(Learner):
         ``sums`` are those of ``examples.hashes``.
         """
         totals, lengths = model.totals, examples.lengths
-        counts = np.ascontiguousarray(sums.document_counts.T)[examples.columns]
+        counts = sums.document_counts[examples.columns]
         labels = np.repeat([totals.classes.index(each.label) for each in examples.messages], lengths).astype(np.intp)
         counts[np.arange(len(counts)), labels] -= model.lesson_weight
         counts = np.clip(counts, 0, MAX_COUNT).astype(np.uint32)

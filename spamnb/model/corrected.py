@@ -174,7 +174,7 @@ def _subtract_correction(messages: Sequence[NewMessage], columns: np.ndarray, su
     """Return the scores (n, C) of messages by naive Bayes alone, in nats. ``columns`` of ``sums`` are their tokens."""
     lengths = np.array([len(each.rows.tokens) for each in messages], np.int64)
     ends, running = np.cumsum(lengths), np.zeros((len(columns) + 1, len(sums.classes)), np.int64)
-    np.cumsum(sums.weights[:, columns].T, axis=0, out=running[1:])
+    np.cumsum(sums.weights[columns], axis=0, out=running[1:])
     corrections = (running[ends] - running[ends - lengths]) * (UNIT / np.sqrt(np.maximum(lengths, 1)))[:, None]
     scores = [[*map(each.scores.__getitem__, sums.classes)] for each in messages]
     return np.array(scores).reshape(corrections.shape) - corrections
@@ -200,7 +200,7 @@ def _fit(
         np.array([classes.index(each.label) for each in examples]),
     )  # fmt: skip
     old = np.array([[each.contribution.get(name, 0) for name in classes[1:]] for each in examples], np.int64)
-    contributions, weights = old.copy(), np.ascontiguousarray(sums.weights[1:].T)
+    contributions, weights = old.copy(), np.ascontiguousarray(sums.weights[:, 1:])
     visits = np.arange(len(examples))
     problem.ascend(visits, noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE, **bounds)
     changes = contributions - old

@@ -14,7 +14,7 @@ import numpy as np
 
 from spamnb.core.curve import BINS
 from spamnb.core.library import lib
-from spamnb.model.class_counts import ClassTotals
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, WEIGHT, ClassTotals
 from spamnb.model.decision import TYPICALITY_BINS
 from spamnb.reader.rows import Rows
 
@@ -133,7 +133,7 @@ class Sums(NamedTuple):
 
     totals: ClassTotals
     hashes: np.ndarray  # (k,) in the order in which the tokens were asked for
-    figures: np.ndarray  # (3, C, k) messages with the token, occurrences, and weight in units; 0 for an unknown token
+    figures: np.ndarray  # (k, C, 3) messages with the token, occurrences, and weight in units; 0 for an unknown token
     vectors: np.ndarray = np.zeros((0, 0))  # (k, d); (0, 0) in models without vectors
     # By class {n: number of the model's tokens that exactly n messages have}; () except in Bernoulli models.
     frequencies: Sequence[Mapping[int, int]] = ()
@@ -146,18 +146,18 @@ class Sums(NamedTuple):
 
     @property
     def document_counts(self) -> np.ndarray:
-        """N_jc, (C, k)."""
-        return self.figures[0]
+        """N_jc, (k, C)."""
+        return self.figures[:, :, DOCUMENTS]
 
     @property
     def occurrences(self) -> np.ndarray:
-        """T_jc, (C, k)."""
-        return self.figures[1]
+        """T_jc, (k, C)."""
+        return self.figures[:, :, OCCURRENCES]
 
     @property
     def weights(self) -> np.ndarray:
-        """The weights of the correction in units (model/correction.py), (C, k); 0 in other models."""
-        return self.figures[2]
+        """The weights of the correction in units (model/correction.py), (k, C); 0 in other models."""
+        return self.figures[:, :, WEIGHT]
 
 
 class Addend(NamedTuple):

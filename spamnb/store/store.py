@@ -407,8 +407,8 @@ class Store(Database):
             array = TokenArray.of(tokens)
             sums = self.sums(array.hashes)
             if sums.reference is not None and self.own.is_one_sided:
-                is_own = ~sums.reference.document_counts.any(axis=0)
-                sums.figures[:, :, is_own & (array.groups >= N_WORD_GROUPS)] = 0
+                is_own = ~sums.reference.document_counts.any(axis=1)
+                sums.figures[is_own & (array.groups >= N_WORD_GROUPS)] = 0
             return sums
 
     def sums(self, hashes: np.ndarray) -> Sums:
@@ -423,7 +423,7 @@ class Store(Database):
             shared = Sums(
                 self.shared.own.totals_of(totals.classes), hashes, self.shared._read_figures(totals.classes, hashes)
             )
-            figures[:WEIGHT] *= self.model.lesson_weight
+            figures[:, :, :WEIGHT] *= self.model.lesson_weight
             return Sums(totals, hashes, figures + shared.figures, reference=shared)
 
     def vectors(self, hashes: np.ndarray) -> np.ndarray:
@@ -435,13 +435,13 @@ class Store(Database):
             return vectors
 
     def _read_figures(self, classes: Sequence[str], hashes: np.ndarray) -> np.ndarray:
-        """Return the figures (3, C, k) of tokens in these classes, in this file alone."""
+        """Return the figures (k, C, 3) of tokens in these classes, in this file alone."""
         rows, numbers = self._open_rows(), self.own.class_ids
         places = rows.find_places(hashes, self.own)
         table = rows.figures[places]
         self._read_pending().add_to(table, hashes)
-        figures, present = np.zeros((3, len(classes), len(places)), np.int64), [name in numbers for name in classes]
-        figures[:, present] = table[:, [numbers[name] for name in classes if name in numbers]].transpose(2, 1, 0)
+        figures, present = np.zeros((len(places), len(classes), 3), np.int64), [name in numbers for name in classes]
+        figures[:, present] = table[:, [numbers[name] for name in classes if name in numbers]]
         return figures
 
     def add(self, addends: Sequence[Addend], sign: int = 1) -> None:

@@ -102,12 +102,12 @@ def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(st
                     expected[token] = expected.get(token, 0) + np.array([contribution.get(name, 0) for name in names])
             sums = store.sums(TokenArray.of(expected).hashes)
             columns = [names.index(name) for name in sums.classes]
-            assert np.array_equal(sums.weights.T, np.array(list(expected.values()))[:, columns])
+            assert np.array_equal(sums.weights, np.array(list(expected.values()))[:, columns])
             block = store.block()  # of all tokens, in another way
             hashes, cells = block.tokens.hashes, block.cells
             table, is_known = cells.table(len(hashes), len(names)), np.isin(sums.hashes, hashes)
             by_cells = table[np.searchsorted(hashes, sums.hashes[is_known]), :, WEIGHT]
-            assert np.array_equal(by_cells[:, columns], sums.weights.T[is_known])
+            assert np.array_equal(by_cells[:, columns], sums.weights[is_known])
         for raw in messages:
             writers[0].forget(writers[0].learned(raw) or "", raw)
         assert not len(writers[1].store.block().tokens) and not read_all_learned(writers[1].store)

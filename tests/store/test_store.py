@@ -36,8 +36,8 @@ def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
         assert totals.occurrences[c] == sum(sum(tokens.values()) for tokens in own)
         assert totals.document_counts[c] == sum(map(len, own))
         holders = [sum(word in tokens for tokens in own) for word in words]
-        assert found.document_counts[c].tolist() == [*holders, 0]
-        assert found.occurrences[c].tolist() == [*(sum(tokens.get(word, 0) for tokens in own) for word in words), 0]
+        assert found.document_counts[:, c].tolist() == [*holders, 0]
+        assert found.occurrences[:, c].tolist() == [*(sum(tokens.get(word, 0) for tokens in own) for word in words), 0]
         assert +Counter(store.frequencies()[c]) == Counter(holders)
 
 
@@ -77,7 +77,7 @@ def test_no_token_loses_more_than_it_has() -> None:
     content = read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
     assert sorted(content.block.tokens) == ["a", "b", "c"] and content.model.sums[:, 0].tolist() == [1, 1]
     found = store.look_up(["a", "b", "c"])
-    assert found.document_counts.tolist() == found.occurrences.tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert found.document_counts.tolist() == found.occurrences.tolist() == [[1, 0], [0, 1], [1, 0]]
 
 
 def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
