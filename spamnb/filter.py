@@ -378,8 +378,7 @@ class Classifier:
             Its class; None if the model has not learned it.
         """
         key = message.digest if isinstance(message, ReadMessage) else digest(to_raw_message(message))
-        learned = read_learned(self.store, key)
-        return learned.label if learned else None
+        return read_learned(self.store, key).label or None
 
     def trust(self, label: str, classification: Classification) -> float:
         """Return the probability that the label of a message is right.
@@ -503,7 +502,7 @@ class Classifier:
                 continue
             message = self._read(raw).plain()
             record = read_learned(self.store, message.digest)
-            if record is not None and record.is_lesson and record.label == lesson.label:
+            if record.is_lesson and record.label == lesson.label:
                 self._subtract(message, record)
                 recalled.append(NewMessage(lesson.label, message, None, lesson.taught_at))
         return recalled
@@ -526,12 +525,11 @@ class Classifier:
         because it changes the scores of similar messages.
         """
         first = part[0]
-        learned = read_learned(self.store, first.message.digest)
-        old_class, was_lesson = (learned.label, learned.is_lesson) if learned else ("", True)
-        if old_class == first.label:
-            return [Learned(False, old_class, was_lesson, 1.0)]
-        if learned:
-            self._subtract(first.message, learned)
+        old = read_learned(self.store, first.message.digest)
+        if old.label == first.label:
+            return [Learned(False, old.label, old.is_lesson, 1.0)]
+        if old.label:
+            self._subtract(first.message, old)
             # The caller's classification is by a model that had learned the message.
             part = [first._replace(classification=None)]
         else:
@@ -541,8 +539,8 @@ class Classifier:
             each._replace(classification=each.classification or classified.get(each.message.digest)) for each in part
         ]
         n_expected = next((i for i, each in enumerate(part) if not each.is_expected), len(part))
-        trusts = self._add(part[: max(n_expected, 1)], is_move=bool(old_class))
-        return [Learned(True, old_class, was_lesson, q) for q in trusts]
+        trusts = self._add(part[: max(n_expected, 1)], is_move=bool(old.label))
+        return [Learned(True, old.label, old.is_lesson, q) for q in trusts]
 
     def _count_new(self, part: Sequence[NewMessage]) -> int:
         """Return the number of messages before the first one that is a copy, or that the model has learned."""
@@ -602,7 +600,7 @@ class Classifier:
             self._follow()
             read = self._read(message).plain()
             learned = read_learned(self.store, read.digest)
-            if learned is None or learned.label != label:
+            if not label or learned.label != label:
                 return False
             self._subtract(read, learned)
         return True
@@ -610,10 +608,10 @@ class Classifier:
     def _subtract(self, message: ReadMessage, record: MessageRecord) -> None:
         """Subtract a message from all sums, and delete it from the tables."""
         rows = message.row
-        addend = self.learner.addend(rows, record, self._look_up([rows]))
-        apply(self.store, Delta.of(addend).negative())
+        vectors = self.learner.vectors([rows], self._look_up([rows]))
+        apply(self.store, Delta.of(rows, record, vectors).negative())
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
-            if self.learner.is_hard(addend):
+            if self.learner.is_hard(rows, record):
                 self._refit(read_examples(self.store))
             scored = NewMessage(record.label, message, self._classify_new([message]).get(message.digest))
             (bins,) = bins_by_class([scored.scores])

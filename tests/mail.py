@@ -20,7 +20,7 @@ from spamnb.ledger.ledger import Batch, Ledger
 from spamnb.ledger.verdicts import INBOX, NOWHERE, Place, make_verdict
 from spamnb.mail_result import classify_mail
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES
-from spamnb.model.delta import Addend, MessageRecord
+from spamnb.model.delta import MessageRecord
 from spamnb.model.learner import Fit
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.rows import Rows
@@ -161,7 +161,7 @@ def make_counts(tokens: dict[str, int]) -> Rows:
 
 def add(store: Store, label: str, tokens: dict[str, int], sign: int = 1) -> None:
     """Add a message with these tokens to the sums of a class, or subtract it."""
-    store.add([Addend(make_counts(tokens), MessageRecord(label, is_lesson=True), np.zeros(0))], sign)
+    store.add([make_counts(tokens)], [MessageRecord(label, is_lesson=True)], sign)
 
 
 def make_store(messages: Iterable[tuple[str, dict[str, int]]], **meta: Any) -> Store:

@@ -106,7 +106,7 @@ class ReplacedModel:
                     classifier.learn(lesson.label, raw, taught_at=lesson.taught_at)
                     self._learned[lesson.digest] = lesson.label, digest_of(raw)
                     self._failed.remove(lesson.digest)
-            forgotten_digests = [digest for digest in self._learned if read_learned(old, digest) is None]
+            forgotten_digests = [digest for digest in self._learned if not read_learned(old, digest).label]
             labels = {new_digest: label for label, new_digest in map(self._learned.pop, forgotten_digests)}
             for lesson in read_lessons(store) if labels else ():
                 if labels.get(lesson.digest) == lesson.label:

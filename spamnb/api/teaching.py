@@ -21,7 +21,7 @@ from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.read_message import ReadMessage
 from spamnb.sources.entries import one_message
 from spamnb.store.lessons import read_lesson
-from spamnb.store.records import read_class, read_learned
+from spamnb.store.records import read_learned
 from spamnb.user_models import Models
 
 # Corrections that one transaction undoes. Alone each takes 3 times as long; others wait half a second for 100.
@@ -69,8 +69,7 @@ class Teacher:
                     user = self._models.find_relearner(Path(batch.model), batch.of_user)
                     correction = correction._replace(user=user)
                 model = self._models.find_for_learning(correction.user)
-                record = read_learned(model.store, correction.digest) if model is not None else None
-                if model is None or record is None or record.label != _label(model, correction):
+                if model is None or read_learned(model.store, correction.digest).label != _label(model, correction):
                     self._learn(correction, row)
 
     def undo(self, corrections: Sequence[Correction]) -> None:
@@ -118,12 +117,12 @@ class Teacher:
         model = self._models.find_for_learning(correction.user) or self._models.for_classifying("")
         message = self._read(model, correction, row)
         model = self._models.for_learning(correction.user)
-        before, was_lesson = read_class(model.store, message.digest)
+        old, label = read_learned(model.store, message.digest), _label(model, correction)
         correction = correction._replace(
-            label=_label(model, correction), before=before, was_lesson=was_lesson, batch=self.batch.batch
+            label=label, before=old.label, was_lesson=old.is_lesson, batch=self.batch.batch
         )
         for earlier in self._ledger.corrections(digest=correction.digest, user=correction.user)[:1]:
-            if before == correction.label == earlier.label:  # after a double click, undo undoes both
+            if old.label == label == earlier.label:  # after a double click, undo undoes both
                 correction = earlier._replace(batch=self.batch.batch, source=correction.source, at=correction.at)
                 self._ledger.delete("corrections", digest=earlier.digest, user=earlier.user, batch=earlier.batch)
         self.n_changed += learn_correction(self._ledger, model, self.batch, correction, message)
@@ -136,8 +135,11 @@ class Teacher:
         """
         model = self._models.find_for_learning(correction.user)
         is_changed = correction.before == correction.label  # the model already had the message in this class
-        record = read_learned(model.store, correction.digest) if model is not None else None
-        if model is not None and not is_changed and record is not None and record.label == correction.label:
+        if (
+            model is not None
+            and not is_changed
+            and read_learned(model.store, correction.digest).label == correction.label
+        ):
             message = self._read(model, correction, row)
             is_changed = model.forget(correction.label, message)
             if is_changed and correction.before:

@@ -20,7 +20,7 @@ from spamnb.model.trust import SWAP_TEST_MESSAGES, looks_swapped
 from spamnb.reader.message import digest
 from spamnb.sources.entries import attempt, one_message
 from spamnb.sources.mailbox import Folder, MailboxMessage
-from spamnb.store.records import read_class
+from spamnb.store.records import read_learned
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
@@ -174,8 +174,8 @@ class Filing:
     def _learn(self, message: MailboxMessage, raw: bytes, is_spam: bool) -> tuple[MailboxMessage, bytes, Correction]:
         label = class_of_label(self.classifier, "spam" if is_spam else "ham")
         lesson = Correction(digest(raw), label, is_spam, "move", batch=self.batch.batch)
-        before, was_lesson = read_class(self.classifier.store, lesson.digest)
-        lesson = lesson._replace(before=before, was_lesson=was_lesson)
-        if before != label:
+        old = read_learned(self.classifier.store, lesson.digest)
+        lesson = lesson._replace(before=old.label, was_lesson=old.is_lesson)
+        if old.label != label:
             learn_correction(self.record.ledger, self.classifier, self.batch, lesson, raw)
         return message, raw, lesson

@@ -35,7 +35,7 @@ from spamnb.model.correction import (
     Problem,
     add_first_class,
 )
-from spamnb.model.delta import Addend, Delta, Example, Examples, Sums
+from spamnb.model.delta import Delta, Example, Examples, MessageRecord, Sums
 from spamnb.model.learner import CorrectionFit, Fit, Learner, NewMessage
 from spamnb.model.model import Model
 from spamnb.model.trust import MIN_TRUST
@@ -141,7 +141,7 @@ class Corrected(Learner):
     def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage]) -> Delta:
         """Fit the messages whose labels are trusted. Those with a large coefficient become examples."""
         delta, trusted = super().delta(model, sums, messages), _select_trusted(model, messages)
-        records, chosen = list(delta.scored), [messages[i] for i in trusted]
+        records, chosen = [*delta.records], [messages[i] for i in trusted]
         new = [_make_example(each.rows.digest, each.label, each.rows.tokens) for each in chosen]
         hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in new)])
         columns = find_sorted(sums.hashes, hashes).astype(np.int32)
@@ -149,13 +149,12 @@ class Corrected(Learner):
         fits = _fit(new, columns, offsets, sums, model.calibration.noise, LEARNING_PENALTY)
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
-        addends = [addend._replace(record=record) for addend, record in zip(delta.addends, records)]
         hard = [each._replace(contribution=units) for each, (units, largest) in zip(new, fits) if largest >= HARD]
-        return Delta(addends, records, examples=hard)
+        return delta._replace(records=records, scored=records, examples=hard)
 
-    def is_hard(self, addend: Addend) -> bool:
-        largest = max(map(abs, addend.record.contribution.values()), default=0)
-        return bool(largest * UNIT * np.sqrt(max(len(addend.rows.tokens), 1)) >= HARD)
+    def is_hard(self, message: Rows, record: MessageRecord) -> bool:
+        largest = max(map(abs, record.contribution.values()), default=0)
+        return bool(largest * UNIT * np.sqrt(max(len(message.tokens), 1)) >= HARD)
 
     def refit(self, model: Model, sums: Sums, examples: Examples) -> Delta:
         examples = examples.of_classes(sums.classes)

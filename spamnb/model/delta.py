@@ -26,7 +26,7 @@ Units = Mapping[str, int]  # whole multiples of correction.UNIT by class, which 
 class MessageRecord(NamedTuple):
     """How a message was learned: what it adds besides the counts of its tokens."""
 
-    label: str
+    label: str  # "" in NOT_LEARNED
     is_lesson: bool  # whether a person taught it; False for a message of training
     bins: Mapping[str, int] = MappingProxyType({})  # by class, its bin in the calibration's histogram
     typicality: Mapping[str, int] = MappingProxyType({})  # the bin of its class, if the label is trusted
@@ -66,6 +66,9 @@ class MessageRecord(NamedTuple):
             check_correction(units, classes)
         numbered = {int(number): units for number, units in changes.items()}
         return cls(label, "bins" in facts, bins, typicality, contribution, numbered)
+
+
+NOT_LEARNED = MessageRecord("", True)  # the record of a message that no class has learned
 
 
 def _is_whole(value: Any, least: int, most: int) -> bool:
@@ -160,18 +163,12 @@ class Sums(NamedTuple):
         return self.figures[:, :, WEIGHT]
 
 
-class Addend(NamedTuple):
-    """A message, of training or a lesson, with what it adds to a model besides its score."""
-
-    rows: Rows  # this message alone, without doubtful tokens
-    record: MessageRecord
-    vector: np.ndarray  # (d,); d is 0 in models without vectors
-
-
 class Delta(NamedTuple):
     """What messages add to a model, or what forgetting them takes away (``sign`` −1)."""
 
-    addends: Sequence[Addend] = ()  # counts, contributions, vectors
+    messages: Sequence[Rows] = ()  # n messages, of training or lessons, each alone and without doubtful tokens
+    records: Sequence[MessageRecord] = ()  # of the n messages
+    vectors: Sequence[np.ndarray] = ()  # (n, d) of the messages; () in models without vectors
     scored: Sequence[MessageRecord] = ()  # calibration and typicality
     changes: Mapping[int, Units] = MappingProxyType({})  # of the contributions of examples, by their numbers
     cause: bytes = b""  # digest of the message with whose record the changes are stored
@@ -179,17 +176,17 @@ class Delta(NamedTuple):
     sign: int = 1
 
     @classmethod
-    def of(cls, addend: Addend) -> Delta:
+    def of(cls, message: Rows, record: MessageRecord, vectors: Sequence[np.ndarray]) -> Delta:
         """Return what one message added when it was learned, without the score of a message of training.
 
         A lesson's record has its score, and that of a message of training has none.
         """
-        return cls([addend], [addend.record] if addend.record.is_lesson else [], addend.record.changes)
+        return cls([message], [record], vectors, [record] if record.is_lesson else [], record.changes)
 
     @property
     def changes_weights(self) -> bool:
         """Whether a message has a contribution."""
-        return any(any(each.record.contribution.values()) for each in self.addends)
+        return any(any(each.contribution.values()) for each in self.records)
 
     def negative(self) -> Delta:
         """Return the delta that takes this one away."""

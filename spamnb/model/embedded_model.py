@@ -16,7 +16,7 @@ from spamnb.core.score import Scores
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.model import gaussian
 from spamnb.model.class_counts import find_sorted
-from spamnb.model.delta import Addend, MessageRecord, Sums
+from spamnb.model.delta import Sums
 from spamnb.model.embeddings import embed, fit_embedding
 from spamnb.model.gaussian import Gaussians, QuadraticForm
 from spamnb.model.learner import Fit, Learner
@@ -82,10 +82,13 @@ class EmbeddedModel(Learner):
         votes = sufficient(np.array([len(own) > 0 for own in cells], bool))
         return Scores(scores, softmax(scores), votes, weights, weights[:0])
 
-    def addend(self, rows: Rows, record: MessageRecord, sums: Sums) -> Addend:
-        vectors = sums.vectors[find_sorted(sums.hashes, rows.tokens.hashes)]
-        (own,) = _find_cells(rows, vectors)
-        return Addend(rows, record, embed(vectors[rows.ids[own]], rows.counts[own])[0])
+    def vectors(self, messages: Sequence[Rows], sums: Sums) -> list[np.ndarray]:
+        embedded = []
+        for rows in messages:
+            vectors = sums.vectors[find_sorted(sums.hashes, rows.tokens.hashes)]
+            (own,) = _find_cells(rows, vectors)
+            embedded.append(embed(vectors[rows.ids[own]], rows.counts[own])[0])
+        return embedded
 
     def _read_form(self, model: Model) -> tuple[QuadraticForm, list[int]]:
         """Return the quadratic form of the scores, and for each class of the model its row in the form's arrays."""

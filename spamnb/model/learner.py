@@ -15,7 +15,7 @@ from spamnb.core.score import Scores
 from spamnb.model.calibration import bins_by_class, histogram
 from spamnb.model.classification import Classification
 from spamnb.model.decision import bin_typicality, sum_typicality
-from spamnb.model.delta import Addend, Delta, Example, Examples, MessageRecord, Sums
+from spamnb.model.delta import Delta, Example, Examples, MessageRecord, Sums
 from spamnb.model.model import Model
 from spamnb.model.softmax import softmax
 from spamnb.model.trust import MIN_TRUST
@@ -232,15 +232,15 @@ class Learner:
             )
             for each, bins in zip(messages, bins_by_class([each.scores for each in messages]))
         ]
-        pairs = zip(messages, records)
-        return Delta([self.addend(each.rows, record, sums) for each, record in pairs], records)
+        rows = [each.rows for each in messages]
+        return Delta(rows, records, self.vectors(rows, sums), records)
 
-    def addend(self, rows: Rows, record: MessageRecord, sums: Sums) -> Addend:
-        """Return what a message with this record adds, or has added, to the model."""
-        return Addend(rows, record, np.zeros(0))
+    def vectors(self, messages: Sequence[Rows], sums: Sums) -> Sequence[np.ndarray]:
+        """Return the vector of each message; () in models without vectors. ``sums`` has the tokens."""
+        return ()
 
-    def is_hard(self, addend: Addend) -> bool:
-        """Return whether the contributions of other messages depend on this one, if training fitted them together."""
+    def is_hard(self, message: Rows, record: MessageRecord) -> bool:
+        """Return whether the contributions of others depend on this message, if training fitted them together."""
         return False
 
     def refit(self, model: Model, sums: Sums, examples: Examples) -> Delta:

@@ -16,21 +16,22 @@ from spamnb.store.store import Store
 def apply(store: Store, delta: Delta) -> None:
     """Add a delta to the model, or subtract it, in one transaction."""
     with store.writing():
-        if store.own.has_vectors:
-            for addend in delta.addends:
-                _add_vector(store, addend.record.label, addend.vector, delta.sign)
+        for record, vector in zip(delta.records, delta.vectors):
+            _add_vector(store, record.label, vector, delta.sign)
+        digests = [each.digest for each in delta.messages]
         if delta.sign > 0:
-            store.add(delta.addends)
-            put_learned(store, [(addend.rows.digest, addend.record) for addend in delta.addends])
+            store.add(delta.messages, delta.records)
+            put_learned(store, zip(digests, delta.records))
         else:
-            for addend in delta.addends:
-                delete_example(store, addend.rows.digest)
-                store.add([addend], -1)
-                delete_learned(store, addend.rows.digest)
+            for digest in digests:  # which adds the example's pending units to the buckets
+                delete_example(store, digest)
+                delete_learned(store, digest)
+            store.add(delta.messages, delta.records, -1)
         if delta.changes:
             change_examples(store, delta.changes, delta.sign)
-        if delta.cause and (record := read_learned(store, delta.cause)):
-            put_learned(store, [(delta.cause, record._replace(changes=delta.changes))])
+        if delta.cause:
+            lesson = read_learned(store, delta.cause)
+            put_learned(store, [(delta.cause, lesson._replace(changes=delta.changes))])
         store.count_scores(delta.scored, delta.sign)
         if delta.examples:
             add_examples(store, delta.examples)

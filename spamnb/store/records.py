@@ -10,22 +10,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from spamnb.errors import Damaged
-from spamnb.model.delta import MessageRecord
+from spamnb.model.delta import NOT_LEARNED, MessageRecord
 from spamnb.store.database import checked_rows, int_up_to, is_digest, parse_json
 from spamnb.store.store import Store
 
 _to_json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder for each message
 
 
-def read_learned(store: Store, digest: bytes) -> MessageRecord | None:
-    """Return how the message with this digest was learned; None if it was not learned."""
-    return read_records(store, [digest]).get(digest)
-
-
-def read_class(store: Store, digest: bytes) -> tuple[str, bool]:
-    """Return the class that learned a message, or "", and whether it is a lesson, as it is if no class learned it."""
-    learned = read_learned(store, digest)
-    return (learned.label, learned.is_lesson) if learned else ("", True)
+def read_learned(store: Store, digest: bytes) -> MessageRecord:
+    """Return how the message with this digest was learned; NOT_LEARNED if it was not."""
+    return read_records(store, [digest]).get(digest, NOT_LEARNED)
 
 
 def read_records(store: Store, digests: Sequence[bytes]) -> dict[bytes, MessageRecord]:

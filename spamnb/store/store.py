@@ -32,10 +32,11 @@ from spamnb.core.buckets import VECTOR
 from spamnb.core.curve import BINS
 from spamnb.errors import Damaged, Outdated, SpamnbError
 from spamnb.model.class_counts import DOCUMENTS, WEIGHT, Cells
-from spamnb.model.delta import Addend, Examples, MessageRecord, Sums, units_by_class
+from spamnb.model.delta import Examples, MessageRecord, Sums, units_by_class
 from spamnb.model.model import HISTOGRAM, NO_CURVE, NO_TYPICALITY, NOISE, SHARED, SIZE, Model
 from spamnb.model.trust import PRIOR_NOISE
 from spamnb.reader.evidence import N_WORD_GROUPS
+from spamnb.reader.rows import Rows
 from spamnb.reader.tokens import TokenArray, Vocabulary
 from spamnb.settings import TOKEN_SETTINGS, UPGRADE
 from spamnb.shown_text import escape
@@ -444,25 +445,24 @@ class Store(Database):
         figures[:, present] = table[:, [numbers[name] for name in classes if name in numbers]]
         return figures
 
-    def add(self, addends: Sequence[Addend], sign: int = 1) -> None:
-        """Add messages to the sums of their classes, with their contributions; or subtract one with ``sign=-1``.
+    def add(self, messages: Sequence[Rows], records: Sequence[MessageRecord], sign: int = 1) -> None:
+        """Add messages to the sums of their classes, with their contributions; or subtract them with ``sign=-1``.
 
         Of a token that the class has less often than the message, as much as the class has is subtracted. The weight of
         a token that no message has becomes 0.
         """
         with self.writing():
-            for name in sorted({name for each in addends for name in (each.record.label, *each.record.contribution)}):
+            for name in sorted({name for each in records for name in (each.label, *each.contribution)}):
                 self.class_id(name)
             numbers, rows = self.own.class_ids, self._open_rows()
-            labels = np.array([numbers[each.record.label] for each in addends], np.intp)
+            labels = np.array([numbers[each.label] for each in records], np.intp)
             if sign < 0 and not self.own.sums[labels, 0].all():
-                label = addends[0].record.label
-                raise SpamnbError(f"{self.path}: class {label!r} has no message; nothing was forgotten")
+                raise SpamnbError(f"{self.path}: class {records[0].label!r} has no message; nothing was forgotten")
             self._has_deleted |= sign < 0
-            units = units_by_class([each.record.contribution for each in addends], numbers)
-            message = np.repeat(np.arange(len(addends)), [len(each.rows.tokens) for each in addends])
-            tokens = TokenArray.concat([each.rows.tokens for each in addends])
-            counts = np.concatenate([np.zeros(0, np.int64), *(each.rows.counts for each in addends)])
+            units = units_by_class([each.contribution for each in records], numbers)
+            message = np.repeat(np.arange(len(messages)), [len(each.tokens) for each in messages])
+            tokens = TokenArray.concat([each.tokens for each in messages])
+            counts = np.concatenate([np.zeros(0, np.int64), *(each.counts for each in messages)])
             old, new = rows.add(tokens, labels[message], counts, units[message], sign, self.own)
             documents = sign * np.bincount(labels, minlength=len(numbers))
             by_class = (new - old)[:, :, :WEIGHT].sum(axis=0)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from email.errors import HeaderParseError
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import output_of, run
@@ -17,7 +18,6 @@ from mail import export_lines, learned_class, message, open_teacher, write_file,
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
 from spamnb.mailbox import maildir
-from spamnb.model.delta import Addend
 from spamnb.reader.binding import ReaderCore
 from spamnb.reader.rows import Rows
 from spamnb.serve.connections import Limits
@@ -72,9 +72,9 @@ def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
         fail_at(iter(rows.tokens))
         return classify(self, rows, *more)
 
-    def fail_to_learn(self: Store, addends: Sequence[Addend], *more: object) -> None:
-        add(self, addends, *more)
-        fail_at(token for addend in addends for token in addend.rows.tokens)
+    def fail_to_learn(self: Store, messages: Sequence[Rows], *more: Any) -> None:
+        add(self, messages, *more)
+        fail_at(token for each in messages for token in each.tokens)
 
     where, what, fails = {
         "read": (ReaderCore, "_read", fail_to_read),

@@ -10,13 +10,14 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import SPAMNB, run
 from mail import export_lines, mail, message, write_folders
 
 from spamnb.mailbox import maildir
-from spamnb.model.delta import Addend
+from spamnb.reader.rows import Rows
 from spamnb.store.store import Store
 
 
@@ -84,10 +85,10 @@ def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
     rest = f"{doing} 500 messages is done; run the command again for the rest"
     calls: Iterator[int] = iter(())
 
-    def pressing_at_0(store: Store, addends: Sequence[Addend], sign: int = 1) -> None:
-        if 0 in itertools.islice(calls, len(addends)):
+    def pressing_at_0(store: Store, messages: Sequence[Rows], *more: Any) -> None:
+        if 0 in itertools.islice(calls, len(messages)):
             os.kill(os.getpid(), signal.SIGINT)
-        change(store, addends, sign)
+        change(store, messages, *more)
 
     monkeypatch.setattr(Store, "add", pressing_at_0)
     for pressed_at, done, told in ((50, 0, "nothing has changed"), (550, 500, rest), (1000, 600, "")):

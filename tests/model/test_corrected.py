@@ -96,8 +96,7 @@ def test_weights_are_the_sum_of_contributions_whoever_learned_and_forgot_them(st
             names = list(store.own.class_ids)
             for raw in messages:
                 read = writers[1 - who].read(raw)
-                known = read_learned(store, read.digest)
-                contribution = known.contribution if known else {}
+                contribution = read_learned(store, read.digest).contribution
                 for token in read.counts:
                     expected[token] = expected.get(token, 0) + np.array([contribution.get(name, 0) for name in names])
             sums = store.sums(TokenArray.of(expected).hashes)

@@ -163,7 +163,7 @@ def test_a_wrong_lesson_is_counted_and_has_no_contribution() -> None:
         before = classifier.model.totals.documents.tolist(), classifier.model.calibration.noise
         classifier.learn("ham", spam)
         learned = read_learned(classifier.store, classifier.read(spam).digest)
-        assert learned is not None and learned.bins and not learned.contribution
+        assert learned.bins and not learned.contribution
         assert {*learned.changes} <= {each.number for each in read_examples(classifier.store).messages}
         documents, noise = classifier.model.totals.documents.tolist(), classifier.model.calibration.noise
         assert documents == [before[0][0] + 1, before[0][1]] and noise > before[1]
