@@ -33,7 +33,7 @@ from spamnb.sources.entries import to_raw_message
 from spamnb.store.applying import apply
 from spamnb.store.examples import read_examples
 from spamnb.store.lessons import decompress, delete_lesson, read_lessons, store_lessons
-from spamnb.store.records import read_learned, read_records
+from spamnb.store.messages import read_learned, read_records
 from spamnb.store.store import Store
 
 MAX_PART = 1 / 16  # of the model's messages are learned together: docs/experiments.md#learning-many-at-once

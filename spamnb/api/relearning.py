@@ -20,8 +20,8 @@ from spamnb.store.lessons import (
     read_lessons,
     write_lessons_bound,
 )
+from spamnb.store.messages import read_learned
 from spamnb.store.old_models import readable_model
-from spamnb.store.records import read_learned
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
 

@@ -21,7 +21,7 @@ from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.read_message import ReadMessage
 from spamnb.sources.entries import one_message
 from spamnb.store.lessons import read_lesson
-from spamnb.store.records import read_learned
+from spamnb.store.messages import read_learned
 from spamnb.user_models import Models
 
 # Corrections that one transaction undoes. Alone each takes 3 times as long; others wait half a second for 100.

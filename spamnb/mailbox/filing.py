@@ -20,7 +20,7 @@ from spamnb.model.trust import SWAP_TEST_MESSAGES, looks_swapped
 from spamnb.reader.message import digest
 from spamnb.sources.entries import attempt, one_message
 from spamnb.sources.mailbox import Folder, MailboxMessage
-from spamnb.store.records import read_learned
+from spamnb.store.messages import read_learned
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier

@@ -9,7 +9,7 @@ from spamnb.model.delta import Delta
 from spamnb.model.model import DENSE_CLASSES
 from spamnb.model.moments import Moments, name_arrays, read_moments
 from spamnb.store.examples import add_examples, change_examples, delete_example
-from spamnb.store.records import delete_learned, put_learned, read_learned
+from spamnb.store.messages import delete_learned, put_learned, read_learned
 from spamnb.store.store import Store
 
 

@@ -22,8 +22,8 @@ from spamnb.model.correction import MAX_EXAMPLES
 from spamnb.model.delta import Example, Examples, Units
 from spamnb.reader.evidence import GROUPS
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest
+from spamnb.store.messages import put_learned, read_records
 from spamnb.store.pending import HASH, parse_hashes, parse_units
-from spamnb.store.records import put_learned, read_records
 from spamnb.store.store import Store
 
 MAX_EXAMPLE_TOKENS = 4_000  # of an example; a message with more tokens is not stored

@@ -25,7 +25,7 @@ from spamnb.model.model import SIZE, Model
 from spamnb.settings import TOKENS_VERSION
 from spamnb.store.buckets import Block, check_texts, write_blocks
 from spamnb.store.lessons import Lesson, add_lessons, read_lessons
-from spamnb.store.records import put_learned, read_all_learned
+from spamnb.store.messages import put_learned, read_all_learned
 from spamnb.store.store import Store
 
 MESSAGES_AT_ONCE = 1 << 14  # rows of table messages in memory: some 10 MB

@@ -3,7 +3,7 @@
     meta          settings and single figures, as JSON; under "array:NAME" an array
     classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, its histogram of the calibration, and its fitted curve
     tokens        buckets of tokens with their figures (buckets.py)
-    messages      how each message was learned, and its contribution to a correction (records.py)
+    messages      how each message was learned, and its contribution to a correction (messages.py)
     kept_lessons  lessons, whole (lessons.py)
     examples      messages that lessons fit again (examples.py), with weights that the buckets lack (pending.py)
 

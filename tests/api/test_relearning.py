@@ -18,7 +18,7 @@ from spamnb.filter import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
 from spamnb.sources.entries import ReadOptions, SkippedMessages
 from spamnb.store.lessons import read_lessons, write_lessons_bound
-from spamnb.store.records import read_all_learned
+from spamnb.store.messages import read_all_learned
 from spamnb.store.store import Store
 
 TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam", message("ham", 3))]

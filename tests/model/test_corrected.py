@@ -25,7 +25,7 @@ from spamnb.store.examples import read_examples
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.lessons import write_lessons_bound
 from spamnb.store.merging import merge_models
-from spamnb.store.records import read_all_learned, read_learned
+from spamnb.store.messages import read_all_learned, read_learned
 from spamnb.store.snapshot import Snapshot, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 

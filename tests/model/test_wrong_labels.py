@@ -17,7 +17,7 @@ from spamnb.model.trust import looks_swapped
 from spamnb.settings import Settings
 from spamnb.store.examples import read_examples
 from spamnb.store.jsonl import export
-from spamnb.store.records import read_learned
+from spamnb.store.messages import read_learned
 from spamnb.training import fit, model_of, prepare
 
 EACH = 400  # messages of each class
