@@ -163,21 +163,26 @@ static void compute_digest(struct reader *reader, uint8_t digest[DIGEST]) {
     digest_of(concatenate(&reader->arena, concatenate(&reader->arena, fields, LITERAL("\n\n")), body), digest);
 }
 
-/* Returns whether a text has the name of a month, or a date of numbers, such as 2002-08-22. */
-static bool has_month(span text) {
+/* Returns whether a text has a date of numbers, such as 2002-08-22 or 22 08 2002, or the name of a month: in English, or
+ * else any name. */
+static bool has_month(span text, bool is_english) {
     static const char *const MONTHS[] = {"jan", "feb", "mar", "apr", "may", "jun",
                                          "jul", "aug", "sep", "oct", "nov", "dec"};
     for (size_t i = 0; i < COUNT_OF(MONTHS); i++)
         if (find_any_case(text, span_of_text(MONTHS[i])))
             return true;
-    for (; size_of(text) > 2; text.at++)
-        if (is_digit(text.at[0]) && find_byte(LITERAL("-/"), text.at[1]) && is_digit(text.at[2]))
+    for (; size_of(text) > 4; text.at++) {
+        bool is_date = is_digit(text.at[0]) && find_byte(LITERAL("-/. "), text.at[1]) && is_digit(text.at[2]);
+        if (is_date && (text.at[3] == text.at[1] || text.at[4] == text.at[1]))
             return true;
+        if (!is_english && is_letter(text.at[0]) && is_letter(text.at[1]))
+            return true;
+    }
     return false;
 }
 
 /* Returns the date in a field, without comments; an empty span if the field has none, with a month and a time. The date
- * of a Received field follows its last semicolon. */
+ * of a Received field follows its last semicolon, and servers write its month in English. */
 static span date_of(struct reader *reader, const struct field *field, bool is_received) {
     span value = remove_comments(&reader->arena, field_value(reader, field, true));
     while (!is_empty(value) && (value.end[-1] == ';' || value.end[-1] == ' '))
@@ -186,7 +191,7 @@ static span date_of(struct reader *reader, const struct field *field, bool is_re
     if (is_received)
         value.at = semicolon ? semicolon + 1 : value.end;
     bool has_time = find_byte(value, ':') || find_byte(value, '.');
-    return has_time && has_month(value) ? strip(value) : (span){0};
+    return has_time && has_month(value, is_received) ? strip(value) : (span){0};
 }
 
 /* Copies the date of the topmost Received field that has one, or else of the Date field, with "?" for each byte that is

@@ -205,14 +205,24 @@ def arrival(raw: bytes) -> int | None:
 
 _TIME = re.compile(r"(?i)\b(\d\d?)(?: ?: ?|\.)(\d\d?)(?:(?: ?: ?|\.)(\d\d?))?(?:[.,]\d+)?(?: ?([ap])\.?m\b)?")
 _MONTH = re.compile(r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
-_NUMBERS = re.compile(r"\b(?:(\d{4})[-/](\d\d?)[-/](\d\d?)|(\d\d?)[-/](\d\d?)[-/](\d{4}))(?!\d)T?")
+_NUMBERS = re.compile(r"\b(?:(\d{4})([-/. ])(\d\d?)\2(\d\d?)|(\d\d?)([-/. ])(\d\d?)\6(\d{4}))(?!\d)T?")
+# Months of other languages, of which "?" stands for each byte that is not ASCII, by the English name.
+_MONTHS = dict(name.split(":") for name in (
+    "ene:jan gen:jan f??v:feb m??r:mar mrz:mar mrt:mar avr:apr abr:apr mai:may mei:may mag:may maj:may giu:jun "
+    "juin:jun juil:jul lug:jul ao??:aug ago:aug set:sep okt:oct ott:oct out:oct d??c:dec dez:dec dic:dec"
+).split())  # fmt: skip
+_OTHER_MONTH = re.compile(rf"(?i)\b({'|'.join(map(re.escape, _MONTHS))})[a-z?]*")
 _OFFSET = re.compile(r"([-+]) ?(\d\d?)(?::?(\d\d))?(?!\d)")  # from UTC: +0100, +01:00, +1
 
 
 def _name_month(numbers: re.Match[str]) -> str:
-    """Return a date of numbers with the name of its month, the first number of at most 12, as GMime reads it."""
-    first, second, year = map(int, numbers.group(2, 3, 1) if numbers[1] else numbers.group(4, 5, 6))
-    month, day = (first, second) if first <= 12 else (second, first)
+    """Return a date of numbers with the name of its month, the first number of at most 12, as GMime reads it.
+
+    Where dots or blanks are between the numbers, the day comes first.
+    """
+    first, second, year = map(int, numbers.group(3, 4, 1) if numbers[1] else numbers.group(5, 7, 8))
+    is_month_first = first <= 12 and (numbers[6] not in (".", " ") or second > 12)
+    month, day = (first, second) if is_month_first else (second, first)
     return f"{datetime(year, month, day).ctime()[4:10]} {year} "
 
 
@@ -222,7 +232,7 @@ def _normalize_date(date: str) -> str:
     >>> _normalize_date("Jul, 5 0102 3:57: 49 p.m. GMT-0100"), _normalize_date("2002-07-05T15:57Z")
     ('5 Jul 2002 15:57:49 -0100', '5 Jul 2002 15:57:00 Z')
     """
-    date = _NUMBERS.sub(_name_month, date)
+    date = _OTHER_MONTH.sub(lambda match: _MONTHS[match[1].lower()], _NUMBERS.sub(_name_month, date))
     if (time := _TIME.search(date)) is None:
         raise ValueError(f"no time in {date!r}")
     before, after = date[: time.start()], date[time.end() :]
@@ -239,7 +249,7 @@ def _normalize_date(date: str) -> str:
     hour, minute, second, half = time.groups()
     if half:
         hour = int(hour) % 12 + (12 if half in "pP" else 0)
-    return f"{day} {month} {year} {hour}:{minute}:{second or '00'} {zone}"
+    return f"{day} {month} {year} {hour}:{minute}:{min(int(second or 0), 59):02} {zone}"
 
 
 def parse_date(date: str) -> int | None:

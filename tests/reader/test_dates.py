@@ -100,6 +100,28 @@ def test_dates_in_the_forms_that_programs_write(moment: datetime, minutes: int, 
         assert arrival(f"Date: {date}\n\n".encode()) == local.timestamp(), date
 
 
+@pytest.mark.parametrize("form", ["{d}.{m}.{y} {t}", "Thu, {d}.{m}.{y} {t}", "Thu, {d} {m} {y} {t}", "{y}.{m}.{d} {t}"])
+def test_of_numbers_with_dots_or_blanks_the_first_is_the_day(form: str) -> None:
+    for day, month in ((1, 2), (12, 1), (31, 12)):
+        expected = datetime(2020, month, day, 10, 11, 12, tzinfo=UTC).timestamp()
+        date = form.format(d=f"{day:02}", m=f"{month:02}", y=2020, t="10:11:12")
+        assert arrival(f"Date: {date}\n\n".encode()) == expected, date
+
+
+@pytest.mark.parametrize(("date", "month"), [
+    ("Mo, 6 Mai 2002", 5), ("Mi., 6 M\xe4rz 2002", 3), ("Do, 6. Okt. 2002", 10), ("Di, 6 Dez 2002", 12),
+    ("mar., 6 ao\xfbt 2002", 8), ("ven, 6 d\xe9c. 2002", 12), ("lun, 6 f\xe9vr. 2002", 2), ("jue, 6 ene 2002", 1),
+    ("gio, 6 lug 2002", 7), ("gio, 6 giu 2002", 6), ("qua, 6 out 2002", 10), ("za, 6 mrt 2002", 3),
+])  # fmt: skip
+def test_months_may_have_names_of_other_languages(date: str, month: int) -> None:
+    expected = datetime(2002, month, 6, 8, tzinfo=UTC).timestamp()
+    assert arrival(f"Date: {date} 10:00:00 +0200\n\n".encode()) == expected
+
+
+def test_a_leap_second_is_the_second_before_it() -> None:
+    assert arrival(b"Date: Thu, 31 Dec 1998 23:59:60 +0000\n\n") == 915148799
+
+
 def test_a_zone_may_have_digits_in_its_name() -> None:
     for zone in ("EST5EDT", "EST", "-05", "-0500 (EST)"):
         assert arrival(f"Date: Thu Aug 22 06:26:25 {zone} 2002\n\n".encode()) == WHEN
