@@ -437,8 +437,11 @@ span remove_comments(struct arena *arena, span value) {
     return strip(writer_close(&writer));
 }
 
-/* Returns the type before the parameters, in which blanks may surround the slash, and moves tail after the type. */
+/* Returns the type before the parameters, in which blanks may surround the slash, and moves tail after the type. Some
+ * programs write no type. */
 static span read_main(struct arena *arena, span *tail) {
+    if (find_byte(before_first(*tail, ';'), '=') && !find_byte(before_first(*tail, '='), '/'))
+        return (span){0};
     struct writer writer = writer_open(arena, 64);
     bool has_slash = false;
     for (; !is_empty(*tail) && *tail->at != ';'; tail->at++) {

@@ -951,10 +951,12 @@ struct html_text read_html(struct reader *reader, span html) {
 }
 
 span needed_charset(span octets) {
-    const uint8_t *declaration = find_any_case(first_bytes(octets, MAX_PRESCAN), LITERAL("charset"));
+    bool is_xml = starts_with(octets, LITERAL("<?xml")) && find(before_first(octets, '>'), LITERAL(" encoding"));
+    span word = is_xml ? LITERAL(" encoding") : LITERAL("charset");
+    const uint8_t *declaration = find_any_case(first_bytes(octets, MAX_PRESCAN), word);
     if (!declaration || (valid_utf8_size(octets) == size_of(octets) && !find_byte(octets, 27)))
         return (span){0};
-    span name = first_bytes(strip_any(span_between(declaration + 7, octets.end), " \t\r\n=\"'"), MAX_CHARSET);
+    span name = first_bytes(strip_any(span_between(declaration + size_of(word), octets.end), " \t\r\n=\"'"), MAX_CHARSET);
     for (const uint8_t *at = name.at; at < name.end; at++)
         if (!(is_letter(*at) || is_digit(*at) || (*at && strchr("_.:-", *at))))
             name.end = at;

@@ -76,14 +76,15 @@ static span normalize_name(struct arena *arena, span value, size_t max_bytes) {
     return writer_close(&writer);
 }
 
-/* Returns the name of an encoding. Other words may follow the name. */
+/* Returns the name of an encoding by its beginning: some programs write "base-64" or "quoted/printable", and other words
+ * may follow the name. */
 static span encoding_name(struct arena *arena, span value) {
     static const char *const NAMES[][2] = {
-        {"base64", "base64"}, {"quotedprintable", "quoted-printable"}, {"uu", "x-uuencode"}, {"xuu", "x-uuencode"},
+        {"base64", "base64"}, {"base-64", "base64"}, {"quoted", "quoted-printable"}, {"uu", "x-uuencode"}, {"x-uu", "x-uuencode"},
     };
-    span name = normalize_name(arena, value, MAX_ENCODING), letters = remove_all(arena, name, LITERAL("-"));
+    span name = normalize_name(arena, value, MAX_ENCODING);
     for (size_t i = 0; i < COUNT_OF(NAMES); i++)
-        if (starts_with(letters, span_of_text(NAMES[i][0])))
+        if (starts_with(name, span_of_text(NAMES[i][0])))
             return span_of_text(NAMES[i][1]);
     return name;
 }
@@ -97,14 +98,17 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
     struct parameters type_parameters = read_parameters(reader, is_empty(type) ? span_of_text(default_type) : type);
     struct parameters disposition_parameters = read_parameters(reader, field_value(reader, disposition_field, false));
     span name = normalize_name(arena, type_parameters.main, MAX_TYPE);
-    span charset = before_first(strip_any(type_parameters.charset, "\"' "), ' ');
+    span charset = strip_any(type_parameters.charset, "\"' ");
+    const uint8_t *blank = find_byte(charset, ' ');
+    if (blank && !is_digit(blank[1])) /* unlike "windows 1251" */
+        charset.end = blank;
     span filename = is_empty(disposition_parameters.filename) ? type_parameters.name : disposition_parameters.filename;
     bool is_type = find_byte(name, '/') && *name.at != '/' && name.end[-1] != '/';
     bool is_misspelt = is_type && is_empty(filename) && !is_one_of(before_first(name, '/'), KINDS) &&
                        display_of_type(name) == AS_NOTHING;
     if (!is_type || is_misspelt)
         name = !is_empty(type_parameters.boundary) ? LITERAL("multipart/mixed")
-               : is_misspelt && find(name, LITERAL("html")) ? LITERAL("text/html") : LITERAL("text/plain");
+               : find(name, LITERAL("html")) ? LITERAL("text/html") : LITERAL("text/plain");
     struct entity entity = {
         .content_type = name,
         .charset = copy_lower(arena, truncate_text(charset, MAX_CHARSET)),

@@ -41,12 +41,12 @@ cp1255: 177
 cp1256: 178
 cp1257: 186
 cp1258: 163
-gb18030: chinese csgb2312 csiso58gb231280 gb2312 gbk isoir58 cngb macchinesesimp 134
+gb18030: 1381 1386 chinese csgb2312 csiso58gb231280 gb2312 gbk isoir58 cngb macchinesesimp 134
 hz: 52936
 big5hkscs: big5 chinesebig5 cnbig5 csbig5 macchinesetrad 136
-euc_jp: cseucpkdfmtjapanese extendedunixcodepackedformatforjapanese 51932
+euc_jp: 33722 cseucpkdfmtjapanese extendedunixcodepackedformatforjapanese 51932
 iso2022_jp: iso2022jp1 iso2022jp2 iso2022jp3 iso2022jp2004 iso2022jpext jis jis7 windowsiso2022jp 50220 50221 50222
-cp932: csshiftjis macjapanese shiftjis shiftjis2004 shiftjisx0213 sjis windows31j 128
+cp932: 943 942 csshiftjis macjapanese shiftjis shiftjis2004 shiftjisx0213 sjis windows31j 128
 cp949: cseuckr csksc56011987 euckr isoir149 korean ksc5601 mackorean 51949 129
 johab: 130
 iso2022_kr: iso2022cn
@@ -83,8 +83,9 @@ _READINGS = {
 _MISREAD = re.compile("[\ufffd\uff61-\uff9f]")  # what wrong charsets of Japan make of a text: half-width katakana
 _SMALL = re.compile("[\0-\x7f\u3000-\u30ff\uff00-\uff9f]")  # ASCII, kana and punctuation, also of other widths
 _WIDE = ("utf-16", "utf-32")
-# UTF-16 and UTF-32 have no long run of printable ASCII, and no text in them is printable ASCII as a whole.
-_PRINTABLE = re.compile(rb"[\t\n\r -~]{32}|\A[\t\n\r -~]*\Z")
+# UTF-16 and UTF-32 have no long run of printable ASCII, and no text in them is UTF-8 without controls.
+_PRINTABLE = re.compile(rb"[\t\n\r -~]{32}")
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
 _PROBE = bytes(range(256))  # a codec that cannot decode these bytes even with "replace", such as idna, is no charset
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"), (b"\xff\xfe", "utf-16-le"),
@@ -204,7 +205,8 @@ def _codecs() -> dict[str, str]:
 def _may_be(octets: bytes, codec: str) -> bool:
     """Return whether ``octets`` may be text of this codec, by its escapes."""
     if codec.startswith(_WIDE):
-        return not _PRINTABLE.search(octets)
+        is_utf_8 = not _CONTROL.search(octets) and "\ufffd" not in octets.decode("utf-8", "replace")
+        return not (_PRINTABLE.search(octets) or is_utf_8)
     return any(escape.search(octets) for family, escape in _ESCAPES.items() if codec.startswith(family))
 
 
@@ -258,7 +260,10 @@ def _replace_pair(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeDecodeError):
         raise error
     pair = error.object[error.start : error.start + 2]
-    if len(pair) < 2 or pair[0] < 0x81 or error.encoding not in _PAIRS:
+    if error.encoding == "gb18030" and pair[0] == 0x80:  # in Windows' form of GBK
+        return "€", error.start + 1
+    first = 0xA1 if error.encoding.startswith("euc") else 0x81
+    if len(pair) < 2 or not first <= pair[0] < 0xFF or error.encoding not in _PAIRS:
         return "\ufffd", error.end
     if error.encoding == "euc_jp":  # NEC's and IBM's characters, which only Windows' form of Shift JIS has
         text = _shift_jis(*pair).decode("cp932", "replace") if min(pair) > 0xA0 else ""

@@ -31,7 +31,7 @@ _DATE_BYTES = 200  # bytes at the end of a separator's line in which its date is
 _DAYS, _MONTHS = rb"mon|tue|wed|thu|fri|sat|sun", rb"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE_WORD = re.compile(
     rb"(?i:(?:%s|%s)[a-z]*[.,]?|\d{1,4}[.,]?|\d\d?-(?:%s)[a-z]*-\d{2,4}|\d?\d:\d\d[:.\d]*(?:[ap]m)?)"
-    rb"|\d{4}[-/]\d\d[-/]\d\d(?:T[:.\d]+)?(?:Z|[+-][:\d]+)?|[A-Z]{1,5}(?:[+-][\d:]+)?|[+-]\d\d:?\d\d|\([A-Z]+\)"
+    rb"|\d{4}[-/]\d\d[-/]\d\d(?:T[:.\d]+)?(?:Z|[+-][:\d]+)?|[A-Z]{1,5}(?:[+-][\d:]+)?|[+-]\d\d:?\d\d|\([A-Z]+\)|\([+-]\d{4}\)"
     % (_DAYS, _MONTHS, _MONTHS)
 )
 _DATE = re.compile(rb"(?i)(?=.*[ /-](?:%s|\d\d[-/]))(?=.*[ -](?:19|20)\d\d\b|.*:\d\d.* \d\d\b).*:\d\d" % _MONTHS)

@@ -102,6 +102,7 @@ def test_all_labels_of_the_encoding_standard_are_known() -> None:
     ("Shift_JISX0213", "cp932"), ("8859_5", "iso8859-5"), ("iso-latin-2", "iso8859-2"), ("microsoft-cp1251", "cp1251"),
     ("ansi-1250", "cp1250"), ("TIS-620.2533", "cp874"), ("windows-50221", "iso2022_jp"), ("JIS", "iso2022_jp"),
     ("x-mac-korean", "cp949"), ("iso-8859-2-windows-latin-2", "iso8859-2"), ("unicode-x", "cp1252"),
+    ("ibm-943", "cp932"), ("cp33722", "euc_jp"), ("IBM-1386", "gb18030"),
     ("charset=windows-1251", "cp1251"), ("cyrillic-windows-1251", "cp1251"),
 ])  # fmt: skip
 def test_names_in_mail_that_no_standard_has(name: str, codec: str) -> None:
@@ -152,6 +153,46 @@ def test_a_byte_before_an_ascii_letter_leaves_the_letter(charset: str) -> None:
             except UnicodeDecodeError:
                 text = decode(pair, charset) or "\ufffd" + chr(trail)
                 assert not text.isascii() and (text.endswith(chr(trail)) or len(text) == 1), (pair, text)
+
+
+@pytest.mark.parametrize(("charset", "others"), [
+    ("gb2312", b"\xff"), ("big5", b"\xff"), ("euc-kr", b"\xff"), ("euc-jp", b"\x80\x90\xa0\xff"),
+])  # fmt: skip
+def test_a_byte_that_begins_no_pair_leaves_the_next_pair(charset: str, others: bytes) -> None:
+    words = {"gb2312": "免费邮件", "big5": "免費郵件", "euc-kr": "무료상담"}.get(charset, "無料の案内")
+    octets = words.encode(CODECS.get(charset, charset))
+    for byte in others:
+        text = decode(octets[:4] + bytes([byte]) + octets[4:], charset)
+        assert text == words[:2] + "\ufffd" + words[2:], byte
+
+
+def test_the_byte_80_is_the_euro_sign_of_chinese_windows() -> None:
+    assert decode("免费".encode("gbk") + b"\x80100", "gbk") == "免费€100"
+
+
+@given(st.text("éжя日本語 ab", min_size=1, max_size=20), st.sampled_from(["utf-16", "utf-16le", "utf-32"]))
+def test_utf_8_under_the_label_of_a_wide_charset_is_utf_8(words: str, label: str) -> None:
+    assert parse(typed("text/plain", words).replace(b"utf-8", label.encode())).texts == (words,)
+
+
+@pytest.mark.parametrize("label", ["windows 1251", '"Windows 1251"', "windows-1251 format=flowed"])
+def test_a_name_may_have_a_blank_before_its_number(label: str) -> None:
+    field = f"Content-Type: text/plain; charset={label}\n\n".encode()
+    assert parse(field + "Скидки".encode("cp1251")).texts == ("Скидки",)
+
+
+def test_a_page_may_name_its_charset_as_xml_does() -> None:
+    octets = "Скидки".encode("koi8-r")
+    for head in (
+        b'<?xml version="1.0" encoding="koi8-r"?>', b"<?xml version='1.0'?><meta charset=koi8-r><i encoding=x></i>",
+    ):  # fmt: skip
+        assert parse(b"Content-Type: text/html\n\n" + head + octets).texts == ("Скидки",)
+
+
+def test_parameters_may_have_no_type_before_them() -> None:
+    field = b'Content-Type: boundary="b"\nContent-Disposition: filename="a.txt"\n\n'
+    assert parse(b'Content-Disposition: filename="a.txt"\n\nx').attachments == (("a.txt", "text/plain"),)
+    assert parse(field + b"--b\nContent-Type: text/html\n\n<b>x</b>\n--b--\n").texts == ("x",)
 
 
 def test_row_13_of_nec_is_read_in_each_form() -> None:
@@ -324,6 +365,18 @@ def test_bytes_of_rtf_are_in_its_code_page(words: str, codec: str) -> None:
     if len(octets) == len(words):  # second bytes may be braces and backslashes
         raw = f"Content-Type: text/rtf; charset={codec}\n\n{{\\rtf1 ".encode() + octets + b"}"
         assert parse(raw).doubtful == words
+
+
+@pytest.mark.parametrize(("rtf", "text"), [
+    (r"{\uc2 \u8364 EU}R", "€R"), (r"\uc0\u8364R", "€R"), (r"\u-10179?\u-8704?", "😀"),
+    (r"\u8364 \'80R\uc9\u8364", "€R€"), (r"\ldblquote it\rquote s\rdblquote  \endash\bullet", "“it’s” –•"),
+])  # fmt: skip
+def test_signs_of_rtf_are_shown(rtf: str, text: str) -> None:
+    assert parse(typed("text/rtf", "{\\rtf1\\ansi " + rtf + "}")).doubtful == text
+
+
+def test_commands_of_richtext_are_line_ends_and_signs() -> None:
+    assert parse(typed("text/richtext", "one<nl>two<NL><lt>b>")).texts == ("one\ntwo\n<b>",)
 
 
 def test_control_words_of_rtf_with_hostile_numbers_end_nothing() -> None:

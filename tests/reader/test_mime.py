@@ -126,7 +126,7 @@ def test_no_boundary_hides_what_another_one_shows(boundaries: str) -> None:
     [
         '"text/html"', "text/html,", "text/html\0", "TEXT/HTML (page)", "text/htm", "text/xhtml",
         "application/xhtml+xml", "image/svg+xml", "'text/html'; charset=utf-8", "text/html charset=utf-8",
-        'application/x-thing; name="Invoice.HTM"', "ext/htm; name=a.html",
+        'application/x-thing; name="Invoice.HTM"', "ext/htm; name=a.html", "html", "text/html/",
         'application/octet-stream\nContent-Disposition: attachment filename="a.svg"',
     ],
 )  # fmt: skip
@@ -135,7 +135,7 @@ def test_html_is_read_by_whatever_name(kind: str) -> None:
     assert is_read_as_html(f"Content-Type: {kind}\n\n{SHOP}")
 
 
-QUOTED = ["quoted printable", "QUOTED-PRINTABLE (x)", "quotedprintable"]
+QUOTED = ["quoted printable", "QUOTED-PRINTABLE (x)", "quotedprintable", "quoted/printable", "Quoted_Printeable"]
 
 
 @pytest.mark.parametrize("name", ["BASE64 (coded)", "base-64", '"base64"', "Base64;", "base 64", *QUOTED])

@@ -102,6 +102,7 @@ MUTT_DATES = [  # those that mutt knows
     "Mon Jan  1 00:00:00 2001", "Mon Jan  1 00:00 2001", "Mon Jan  1 00:00:00 EST 01", "Mon Jan  1 0:00:00 2001 +0100",
     "Mon Jan  1 00:00:00 MET DST 1995", "Mon Jan  1 00:00:00 2001 remote from b", "Mon Jan 01 12:00:00AM 2001",
     "Mon January 1 00:00:00 GMT+0100 2001", "Mon Jan  1 00:00:00 -05:00 2001", "Mon Jan  1 00:00:00.12 2001",
+    "Mon Jan  1 00:00:00 2001 (+0700)",
 ]  # fmt: skip
 DATES = [
     *MUTT_DATES, "2001-01-01 00:00:00", "2001-01-01T00:00:00+01:00", "2001-01-01 00:00:00.123 +0000",
