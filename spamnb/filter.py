@@ -8,7 +8,7 @@ one message takes the same time whatever the size of the model.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
@@ -21,7 +21,7 @@ from spamnb.model.calibration import bins_by_class
 from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
 from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide
-from spamnb.model.delta import Delta, Examples, MessageRecord, Sums
+from spamnb.model.delta import NOT_LEARNED, Delta, Examples, MessageRecord, Sums
 from spamnb.model.learner import NewMessage, drop_accusations, learner_for, rank_evidence
 from spamnb.model.model import Model
 from spamnb.model.trust import MIN_TRUST, trust
@@ -524,8 +524,8 @@ class Classifier:
         New messages are learned together while the model expects their labels. An unexpected message is learned alone,
         because it changes the scores of similar messages.
         """
-        first = part[0]
-        old = read_learned(self.store, first.message.digest)
+        first, records = part[0], read_records(self.store, [each.message.digest for each in part])
+        old = records.get(first.message.digest, NOT_LEARNED)
         if old.label == first.label:
             return [Learned(False, old.label, old.is_lesson, 1.0)]
         if old.label:
@@ -533,7 +533,7 @@ class Classifier:
             # The caller's classification is by a model that had learned the message.
             part = [first._replace(classification=None)]
         else:
-            part = part[: self._count_new(part)]
+            part = part[: _count_new(part, records)]
         classified = self._classify_new([each.message for each in part if each.classification is None])
         part = [
             each._replace(classification=each.classification or classified.get(each.message.digest)) for each in part
@@ -541,15 +541,6 @@ class Classifier:
         n_expected = next((i for i, each in enumerate(part) if not each.is_expected), len(part))
         trusts = self._add(part[: max(n_expected, 1)], is_move=bool(old.label))
         return [Learned(True, old.label, old.is_lesson, q) for q in trusts]
-
-    def _count_new(self, part: Sequence[NewMessage]) -> int:
-        """Return the number of messages before the first one that is a copy, or that the model has learned."""
-        seen = {*read_records(self.store, [each.message.digest for each in part])}
-        for n, each in enumerate(part):
-            if n and each.message.digest in seen:
-                return n
-            seen.add(each.message.digest)
-        return len(part)
 
     def _add(self, messages: Sequence[NewMessage], is_move: bool) -> list[float]:
         """Add messages that the model has not learned, and return the trust in each label.
@@ -624,6 +615,16 @@ class Classifier:
         if not messages or len(self.model.totals.classes) < 2:
             return {}
         return dict(zip((message.digest for message in messages), self._classify_read(messages)))
+
+
+def _count_new(part: Sequence[NewMessage], learned: Collection[bytes]) -> int:
+    """Return the number of messages before the first one that is a copy, or whose digest is among those ``learned``."""
+    seen = {*learned}
+    for n, each in enumerate(part):
+        if each.message.digest in seen:
+            return n
+        seen.add(each.message.digest)
+    return len(part)
 
 
 def _log_odds(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:

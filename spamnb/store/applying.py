@@ -9,7 +9,7 @@ from spamnb.model.delta import Delta
 from spamnb.model.model import DENSE_CLASSES
 from spamnb.model.moments import Moments, name_arrays, read_moments
 from spamnb.store.examples import add_examples, change_examples, delete_example
-from spamnb.store.messages import delete_learned, put_learned, read_learned
+from spamnb.store.messages import delete_learned, put_fact, put_learned
 from spamnb.store.store import Store
 
 
@@ -29,9 +29,8 @@ def apply(store: Store, delta: Delta) -> None:
             store.add(delta.messages, delta.records, -1)
         if delta.changes:
             change_examples(store, delta.changes, delta.sign)
-        if delta.cause:
-            lesson = read_learned(store, delta.cause)
-            put_learned(store, [(delta.cause, lesson._replace(changes=delta.changes))])
+            if delta.cause:
+                put_fact(store, "changes", [(delta.cause, delta.changes)])
         store.count_scores(delta.scored, delta.sign)
         if delta.examples:
             add_examples(store, delta.examples)

@@ -22,7 +22,7 @@ from spamnb.model.correction import MAX_EXAMPLES
 from spamnb.model.delta import Example, Examples, Units
 from spamnb.reader.evidence import GROUPS
 from spamnb.store.database import MAX_SUM, checked_rows, int_up_to, is_digest
-from spamnb.store.messages import put_learned, read_records
+from spamnb.store.messages import put_fact, read_records
 from spamnb.store.pending import HASH, parse_hashes, parse_units
 from spamnb.store.store import Store
 
@@ -87,9 +87,7 @@ def change_examples(store: Store, changes: Mapping[int, Units], sign: int) -> No
             for each in [fitted[number]] if number in fitted else _read(store, "AND number = ?", number):
                 contribution, pending = (_plus(old, units, sign) for old in (each.contribution, each.pending))
                 changed[each.digest] = each._replace(contribution=contribution, pending=pending)
-        records = read_records(store, [*changed])
-        new = [(key, each._replace(contribution=changed[key].contribution)) for key, each in records.items()]
-        put_learned(store, new)
+        put_fact(store, "contribution", [(key, each.contribution) for key, each in changed.items()])
         store.examples = examples._replace(messages=[changed.get(each.digest, each) for each in examples.messages])
         _write_pending(store, changed.values())
         _empty_pending(store, [each for each in changed.values() if each.number not in fitted])

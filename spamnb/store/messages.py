@@ -59,6 +59,15 @@ def put_learned(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]) -
         store.executemany("REPLACE INTO messages VALUES (?, ?, ?)", rows)
 
 
+def put_fact(store: Store, name: str, values: Iterable[tuple[bytes, Any]]) -> None:
+    """Write one fact of messages that were learned, by digest, without reading their other facts."""
+    with store.writing():
+        rows = ((f"$.{name}", _to_json(value), digest) for digest, value in values)
+        store.executemany(
+            "UPDATE messages SET facts = json_set(coalesce(facts, '{}'), ?, json(?)) WHERE digest = ?", rows
+        )
+
+
 def delete_learned(store: Store, digest: bytes) -> None:
     """Delete the row of a message."""
     with store.writing():
