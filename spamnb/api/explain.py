@@ -30,7 +30,6 @@ from spamnb.sources.entries import SkippedMessages, attempt
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
-    from spamnb.model.class_counts import ClassTotals
     from spamnb.model.delta import Sums
 
 
@@ -50,10 +49,8 @@ class Explanation(Report):
         Number of tokens that are shown, the heaviest first.
     settings : Settings
         Settings of the model.
-    totals : ClassTotals
-        Number of messages of each class of the model.
     counts : Sums
-        Number of messages of each class that have each of the ``top`` tokens.
+        Number of messages of each class, in ``totals``, and of those that have each of the ``top`` tokens.
 
     Examples
     --------
@@ -66,7 +63,6 @@ class Explanation(Report):
     classification: Classification
     top: int
     settings: Settings
-    totals: ClassTotals
     counts: Sums
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,7 +84,7 @@ class Explanation(Report):
          'evidence']
         """
         result = self.classification
-        classes = self.totals.classes
+        classes = self.counts.totals.classes
         evidence: list[dict[str, Any]] = []
         for k, (token, weight) in enumerate(result.evidence[: self.top]):
             messages = dict(zip(classes, self.counts.document_counts[k].tolist()))
@@ -132,14 +128,14 @@ class Explanation(Report):
         """
         result = self.classification
         lines = [f"verdict: {result.verdict}", *([f"  {result.sender.token}"] if result.sender else [])]
-        if len(self.totals.classes) > 1:  # a single class has the probability 1 for every message
+        if len(self.counts.totals.classes) > 1:  # a single class has the probability 1 for every message
             lines += self._format_probabilities(verbose)
-        cause = reason_for_unsure(self.totals.classes) or result.doubt
+        cause = reason_for_unsure(self.counts.totals.classes) or result.doubt
         lines += [f"  {cause}"] if cause else []
         lines += [f"  not read: {truncation}" for truncation in result.truncations]
         if result.is_decided_by_doubtful_text:
             lines.append("  hidden or doubtful text: without its words the verdict would be another")
-        if len(self.totals.classes) < 2:
+        if len(self.counts.totals.classes) < 2:
             return "\n".join(lines)
         if not result.evidence:
             return "\n".join([*lines, "no token of this message is evidence"])
@@ -153,7 +149,7 @@ class Explanation(Report):
     @property
     def is_common(self) -> np.ndarray:
         """Whether all training messages have a token: array of shape (top,)."""
-        return (self.counts.document_counts == self.totals.documents).all(axis=1)
+        return (self.counts.document_counts == self.counts.totals.documents).all(axis=1)
 
     def _format_probabilities(self, verbose: bool) -> list[str]:
         """Return lines with the probabilities of the likeliest classes, and the threshold of spam."""
@@ -172,7 +168,7 @@ class Explanation(Report):
 
     def _format_tokens(self, verbose: bool) -> list[str]:
         """Return headings, a line per group of the ``top`` tokens, and one for tokens that all messages have."""
-        result, totals = self.classification, self.totals
+        result, totals = self.classification, self.counts.totals
         best, second = self.ranked_classes[:2]
         names = totals.classes if len(totals.classes) <= MAX_CLASS_COLUMNS else (best, second)
         numbers = [totals.classes.index(name) for name in names]
@@ -300,7 +296,6 @@ def explain_message(raw: bytes, classifier: Classifier, top: int, people: People
             classification,
             top,
             classifier.settings,
-            classifier.model.totals,
             classifier.store.look_up([evidence.token for evidence in classification.evidence[:top]]),
         )
 

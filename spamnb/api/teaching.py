@@ -20,12 +20,10 @@ from spamnb.mail_result import class_of_label
 from spamnb.mailbox.places import OpenMailboxes
 from spamnb.reader.read_message import ReadMessage
 from spamnb.sources.entries import one_message
+from spamnb.store.database import MAX_TOGETHER
 from spamnb.store.lessons import read_lesson
 from spamnb.store.messages import read_learned
 from spamnb.user_models import Models
-
-# Corrections that one transaction undoes. Alone each takes 3 times as long; others wait half a second for 100.
-MAX_TOGETHER = 100
 
 
 class Teacher:

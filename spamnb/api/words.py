@@ -200,7 +200,7 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
 
 
 @dataclass(frozen=True, repr=False)
-class WordReport(Report):
+class WordShares(Report):
     """The share of each class's messages that have a word. ``print`` shows the table of 'spamnb words WORD'.
 
     Parameters
@@ -227,7 +227,7 @@ class WordReport(Report):
     shares: dict[str, dict[str, float]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as values of JSON."""
+        """Return the shares as values of JSON."""
         return {"word": self.word, "messages": self.messages, "shares": self.shares}
 
     def __str__(self) -> str:
@@ -238,7 +238,7 @@ class WordReport(Report):
         return "\n".join(align_columns(rows, range(len(self.messages)))) + "\n"
 
 
-def word(model: FilePath, word: str) -> WordReport:
+def word(model: FilePath, word: str) -> WordShares:
     """Return how many messages of each class have a word: in the body, in the subject and in other places."""
     from spamnb.store.store import Store
 
@@ -246,8 +246,8 @@ def word(model: FilePath, word: str) -> WordReport:
         return word_of(store, word)
 
 
-def word_of(store: Store, word: str) -> WordReport:
-    """Return the report of ``word`` for an open model."""
+def word_of(store: Store, word: str) -> WordShares:
+    """Return the shares of ``word`` for an open model."""
     from spamnb.store.buckets import read_tokens
 
     encoded = word.lower().encode("utf-8", "replace")
@@ -258,4 +258,4 @@ def word_of(store: Store, word: str) -> WordReport:
         counts, totals, messages = store.look_up(tokens).document_counts, store.model.totals, store.count_messages()
     sums, shares = counts.sum(axis=1).tolist(), (counts / totals.documents).tolist()
     order = sorted((-n, token, row) for token, n, row in zip(tokens, sums, shares) if n)
-    return WordReport(word, messages, {token: dict(zip(totals.classes, row)) for _, token, row in order})
+    return WordShares(word, messages, {token: dict(zip(totals.classes, row)) for _, token, row in order})

@@ -1,4 +1,4 @@
-"""The loop of ``learn`` and ``forget``: change a model message by message, in transactions of up to 500 messages."""
+"""The loop of ``learn`` and ``forget``: change a model message by message, many of them in one transaction."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-# Messages per transaction. A killed command loses them, and other writers wait for them, about a second. With 250
-# `learn` takes a quarter longer, because each transaction writes most buckets of the model.
-_MAX_BATCH = 500
 _MAX_BATCH_BYTES = 8 << 20  # bytes of messages per transaction, which bounds the memory
 
 
@@ -35,6 +32,7 @@ def change_model(
     """
     from spamnb.api.progress import show_progress
     from spamnb.sources.entries import work_in_batches
+    from spamnb.store.database import MAX_TOGETHER
 
     def change_batch(batch: list[Entry]) -> list[T]:
         with store.writing():
@@ -43,7 +41,7 @@ def change_model(
     n_done = 0
     try:
         with show_progress(activity.capitalize(), True) as show:
-            for _, results in work_in_batches(entries, change_batch, unreadable, _MAX_BATCH, _MAX_BATCH_BYTES):
+            for _, results in work_in_batches(entries, change_batch, unreadable, MAX_TOGETHER, _MAX_BATCH_BYTES):
                 n_done += len(results)
                 show(n_done)
                 yield from results

@@ -24,7 +24,7 @@ from spamnb.cli.options import (
 def filter_command(model: Path, no_starter: bool, ledger: Path | None) -> None:
     """Copy a message from standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
 
-    X-Spam-Status has the verdict, the score and the tokens that decided. Spam also gets X-Spam-Flag: YES. If the
+    X-Spam-Status has the verdict, the points and the tokens that decided. Spam also gets X-Spam-Flag: YES. If the
     message cannot be classified, it gets only X-Spam-Warning with the reason. X-Spam-* headers of the received message
     are removed. Every other byte is copied unchanged.
 

@@ -37,11 +37,11 @@ def words_command(words: tuple[str, ...], model: Path, top: int, everything: boo
       spamnb words free
       spamnb words online pharmacy
     """
-    from spamnb.api.words import WordReport, WordsReport, word
+    from spamnb.api.words import WordShares, WordsReport, word
     from spamnb.api.words import words as list_words
     from spamnb.shown_text import escape_json
 
-    report: WordsReport | WordReport
+    report: WordsReport | WordShares
     if words:
         report = word(model, " ".join(words))
     else:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spamnb.api.words import WordReport, WordsReport
+from spamnb.api.words import WordShares, WordsReport
 from spamnb.model.top_words import InformativeWord, Word
 
 
@@ -49,5 +49,5 @@ def test_a_notebook_shows_the_words_of_many_classes_below_one_another() -> None:
 
 
 def test_the_heads_of_shares_are_above_them_also_for_long_names() -> None:
-    report = WordReport("free", {"comp.graphics": 9, "ham": 2}, {"free": {"comp.graphics": 0.5, "ham": 0.25}})
+    report = WordShares("free", {"comp.graphics": 9, "ham": 2}, {"free": {"comp.graphics": 0.5, "ham": 0.25}})
     assert str(report).splitlines() == ["comp.graphics      ham", "         50 %     25 %  free"]

@@ -56,7 +56,7 @@ def test_an_explanation_has_the_weights_and_hostile_words_are_no_formulas(tmp_pa
     message = f"cheap lunch {HOSTILE} \N{RIGHT-TO-LEFT OVERRIDE}"
     display = ExplanationDisplay.from_estimator(model, message, top=8)
     explanation = model.explain(message, 100)
-    is_common = (explanation.counts.document_counts == explanation.totals.documents).all(axis=1)
+    is_common = (explanation.counts.document_counts == explanation.counts.totals.documents).all(axis=1)
     evidence = [each for each, common in zip(explanation.classification.evidence, is_common) if not common][:8]
     assert is_common.sum() >= 3 and evidence
     widths = sorted(bar.get_width() for group in display.ax_.containers for bar in group)
