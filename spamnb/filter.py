@@ -641,8 +641,8 @@ def mix_classes(labels: Sequence[object] | np.ndarray) -> np.ndarray:
     >>> mix_classes(["ham", "ham", "ham", "ham", "spam", "spam"]).tolist()
     [0, 4, 1, 2, 5, 3]
     """
-    labels, places = np.asarray(labels), np.empty(len(labels))
+    labels, ranks = np.asarray(labels), np.empty(len(labels))
     for label in np.unique(labels):
         of_class = np.flatnonzero(labels == label)
-        places[of_class] = (np.arange(len(of_class)) + 0.5) / len(of_class)
-    return np.argsort(places, kind="stable")
+        ranks[of_class] = (np.arange(len(of_class)) + 0.5) / len(of_class)
+    return np.argsort(ranks, kind="stable")

@@ -1,7 +1,7 @@
 """The commands as Python functions, and estimators with scikit-learn's interface, for programs and notebooks.
 
 train, evaluate, words, explain, read            the function of this name, and the class of its result
-relearning                                       the lessons of a replaced model
+replaced_model                                   its lessons, which the new model learns
 teaching                                         corrections of the ledger: taught, undone, and learned again
 arguments, progress, report                      code that these functions share
 spam, vectorizer                                 estimators for lists of messages

@@ -38,7 +38,7 @@ from spamnb.sources.entries import ReadOptions, SkippedMessages
 
 if TYPE_CHECKING:
     from spamnb.api.beside_starter import StarterVerdicts
-    from spamnb.api.relearning import ReplacedModel
+    from spamnb.api.replaced_model import ReplacedModel
     from spamnb.evaluation.estimates import Estimates
     from spamnb.evaluation.result import Result
     from spamnb.model.training_set import TrainingSet
@@ -304,7 +304,7 @@ def train(
     ...
     │ spam           │       62 │ ...
     """
-    from spamnb.api.relearning import ReplacedModel
+    from spamnb.api.replaced_model import ReplacedModel
     from spamnb.store.snapshot import check_replaceable
 
     check_flags(force=force, accept_junk=accept_junk, one_class=one_class, progress=progress)

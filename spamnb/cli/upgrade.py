@@ -80,7 +80,7 @@ def _upgrade_model(
     sources: tuple[str, ...], model: Path, incomplete: bool, workers: int | None, read_options: dict[str, Any]
 ) -> None:
     from spamnb.api.arguments import handle_end_signals
-    from spamnb.api.relearning import ReplacedModel, retrain_on_lessons
+    from spamnb.api.replaced_model import ReplacedModel, retrain_on_lessons
     from spamnb.api.train import Training
     from spamnb.errors import SpamnbError, reason
     from spamnb.model.model import STARTER

@@ -103,8 +103,8 @@ class Cells(NamedTuple):
 
         values = self.figures[figure]
         used = np.flatnonzero(values)
-        values, places = values[used].astype(np.int64), (self.label[used], self.token[used])
-        return csr_array((values, places), shape=(classes, n_tokens))
+        values, coordinates = values[used].astype(np.int64), (self.label[used], self.token[used])
+        return csr_array((values, coordinates), shape=(classes, n_tokens))
 
     def subtract(self, other: Cells) -> Cells:
         """Subtract messages that were added before; cells that no message has are left out."""

@@ -196,13 +196,13 @@ def _sort(parts: Sequence[Rows], tokens: TokenArray, new_ids: np.ndarray) -> Row
     parts = [Rows.of_cells(tokens, *no_cells), *(part.with_classes(classes) for part in parts)]
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
     order = np.lexsort((columns["positions"], *columns["digests"].view(">u8").T[::-1]))
-    places = np.concatenate([[np.full(len(part), n), part.begins, part.ends] for n, part in enumerate(parts)], axis=1)
-    places = places[:, order]
-    lengths, n_filled = places[2] - places[1], 0
+    ranges = np.concatenate([[np.full(len(part), n), part.begins, part.ends] for n, part in enumerate(parts)], axis=1)
+    ranges = ranges[:, order]
+    lengths, n_filled = ranges[2] - ranges[1], 0
     n_cells, count_type = int(lengths.sum()), np.result_type(*(part.counts.dtype for part in parts))
     ids, counts = allocate_array(n_cells, np.int32), allocate_array(n_cells, count_type)
     for first in range(0, len(order), SORTED_AT_ONCE):
-        chunk = places[:, first : first + SORTED_AT_ONCE].T.tolist()
+        chunk = ranges[:, first : first + SORTED_AT_ONCE].T.tolist()
         messages = [(parts[number], slice(begin, end)) for number, begin, end in chunk]
         old_ids = np.concatenate([part.ids[cells] for part, cells in messages])
         sorted_cells = slice(n_filled, n_filled := n_filled + len(old_ids))

@@ -92,8 +92,8 @@ def _shrink_all(estimates: Sequence[_Estimate], shrinkage: float | str | None, d
     for estimate, whitener in zip(estimates, whiteners):
         if whitener is None:
             remedy = "rows that differ" if shrinkage else "more rows, fewer columns, or shrinkage='oas'"
-            place = f"{estimate.name} from {estimate.n:g} samples in {len(deviation)} features"
-            raise ValueError(f"{place} is singular: give {remedy}")
+            estimated = f"{estimate.name} from {estimate.n:g} samples in {len(deviation)} features"
+            raise ValueError(f"{estimated} is singular: give {remedy}")
     return Covariances(np.array(covariances), np.array(whiteners))
 
 

@@ -218,8 +218,8 @@ class Rows:
         """Return the cells where ``mask`` (nnz,) is true."""
         if mask.all():
             return self
-        places = np.append(0, np.cumsum(mask))
-        bounds = {name: places[getattr(self, name)] for name in ("begins", "ends", "plain_ends")}
+        positions = np.append(0, np.cumsum(mask))
+        bounds = {name: positions[getattr(self, name)] for name in ("begins", "ends", "plain_ends")}
         return replace(self, **bounds, ids=self.ids[mask], counts=self.counts[mask])
 
     def select(self, selected: np.ndarray) -> Rows:

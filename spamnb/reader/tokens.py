@@ -113,8 +113,8 @@ class TokenArray(Sequence[str]):
         """
         found = np.flatnonzero(self.lengths >= len(word)) if word else np.zeros(0, np.intp)
         ends = self.offsets + self.lengths
-        for place, octet in enumerate(reversed(word), 1):
-            found = found[self.text[ends[found] - place] == octet]
+        for distance, octet in enumerate(reversed(word), 1):
+            found = found[self.text[ends[found] - distance] == octet]
         is_whole = self.lengths[found] == len(word)
         return self.take(found[is_whole | (self.text[ends[found] - len(word) - 1] == ord(":"))])
 

@@ -14,7 +14,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from mail import count_messages, mail, message, train_file
 
-from spamnb.api.relearning import retrain_on_lessons
+from spamnb.api.replaced_model import retrain_on_lessons
 from spamnb.api.words import word_of, words_of
 from spamnb.errors import SpamnbError
 from spamnb.filter import Classifier

@@ -1,4 +1,4 @@
-"""api/relearning.py: a new model of the sources learns what the one that it replaces was taught, in order."""
+"""api/replaced_model.py: a new model of the sources learns what the one that it replaces was taught, in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from mail import export_lines, fail, kept_lessons, mail, message, without_calibration, write_folders
 
 from spamnb.api.arguments import make_settings
-from spamnb.api.relearning import ReplacedModel
+from spamnb.api.replaced_model import ReplacedModel
 from spamnb.api.train import Training
 from spamnb.filter import Classifier
 from spamnb.settings import MODELS, VECTOR_MODELS
