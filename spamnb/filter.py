@@ -17,12 +17,11 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError, SpamnbWarning, check_type
-from spamnb.model.calibration import bins_by_class
 from spamnb.model.class_counts import sort_distinct
 from spamnb.model.classification import Classification, Evidence
-from spamnb.model.decision import UNSURE, Loss, bin_typicality, decide
+from spamnb.model.decision import UNSURE, Loss, decide
 from spamnb.model.delta import NOT_LEARNED, Delta, Examples, MessageRecord, Sums
-from spamnb.model.learner import NewMessage, drop_accusations, learner_for, rank_evidence
+from spamnb.model.learner import NewMessage, drop_accusations, learner_for, make_records, rank_evidence
 from spamnb.model.model import Model
 from spamnb.model.trust import MIN_TRUST, trust
 from spamnb.reader.message import Reader, describe_truncations, digest, has_unread_parts
@@ -604,10 +603,9 @@ class Classifier:
         if not record.is_lesson:  # training fitted all messages together, and has no record of the scores
             if self.learner.is_hard(rows, record):
                 self._refit(read_examples(self.store))
-            scored = NewMessage(record.label, message, self._classify_new([message]).get(message.digest))
-            (bins,) = bins_by_class([scored.scores])
-            score = record._replace(bins=bins, typicality=bin_typicality(scored.typicality))
-            apply(self.store, Delta(scored=[score]).negative())
+            classification = self._classify_new([message]).get(message.digest)
+            scored = NewMessage(record.label, message, classification, is_lesson=False)
+            apply(self.store, Delta(scored=make_records([scored])).negative())
         delete_lesson(self.store, message.digest)
 
     def _classify_new(self, messages: list[ReadMessage]) -> dict[bytes, Classification]:

@@ -144,9 +144,9 @@ class Corrected(Learner):
         records, chosen = [*delta.records], [messages[i] for i in trusted]
         new = [_make_example(each.rows.digest, each.label, each.rows.tokens) for each in chosen]
         hashes = np.concatenate([np.zeros(0, np.int64), *(each.hashes for each in new)])
-        columns = find_sorted(sums.hashes, hashes).astype(np.int32)
-        offsets = _subtract_correction(chosen, columns, sums)
-        fits = _fit(new, columns, offsets, sums, model.calibration.noise, LEARNING_PENALTY)
+        examples = Examples(new, sums.hashes, find_sorted(sums.hashes, hashes).astype(np.int32))
+        offsets = _subtract_correction(chosen, examples, sums)
+        fits = _fit(examples, offsets, sums, model.calibration.noise, LEARNING_PENALTY)
         for i, (units, _) in zip(trusted, fits):
             records[i] = records[i]._replace(contribution=units)
         hard = [each._replace(contribution=units) for each, (units, largest) in zip(new, fits) if largest >= HARD]
@@ -160,7 +160,7 @@ class Corrected(Learner):
         examples = examples.of_classes(sums.classes)
         offsets = offset_scale(len(sums.classes)) * self.naive_bayes.leave_examples_out(model, sums, examples)
         bounds = {"least_change": NEGLIGIBLE, "most_change": MOST_CHANGE}
-        fits = _fit(examples.messages, examples.columns, offsets, sums, model.calibration.noise, PENALTY, **bounds)
+        fits = _fit(examples, offsets, sums, model.calibration.noise, PENALTY, **bounds)
         return Delta(changes={each.number: units for each, (units, largest) in zip(examples.messages, fits) if largest})
 
 
@@ -169,38 +169,33 @@ def _make_example(digest: bytes, label: str, tokens: TokenArray) -> Example:
     return Example(digest, label, tokens.hashes[order], tokens.groups[order])
 
 
-def _subtract_correction(messages: Sequence[NewMessage], columns: np.ndarray, sums: Sums) -> np.ndarray:
-    """Return the scores (n, C) of messages by naive Bayes alone, in nats. ``columns`` of ``sums`` are their tokens."""
-    lengths = np.array([len(each.rows.tokens) for each in messages], np.int64)
-    ends, running = np.cumsum(lengths), np.zeros((len(columns) + 1, len(sums.classes)), np.int64)
-    np.cumsum(sums.weights[columns], axis=0, out=running[1:])
+def _subtract_correction(messages: Sequence[NewMessage], examples: Examples, sums: Sums) -> np.ndarray:
+    """Return the scores (n, C) of messages, which are the ``examples``, by naive Bayes alone, in nats."""
+    lengths = examples.lengths
+    ends, running = np.cumsum(lengths), np.zeros((len(examples.columns) + 1, len(sums.classes)), np.int64)
+    np.cumsum(sums.weights[examples.columns], axis=0, out=running[1:])
     corrections = (running[ends] - running[ends - lengths]) * (UNIT / np.sqrt(np.maximum(lengths, 1)))[:, None]
     scores = [[*map(each.scores.__getitem__, sums.classes)] for each in messages]
     return np.array(scores).reshape(corrections.shape) - corrections
 
 
 def _fit(
-    examples: Sequence[Example], columns: np.ndarray, offsets: np.ndarray, sums: Sums, noise: float, penalty: float,
-    **bounds: float,
-) -> list[tuple[dict[str, int], float]]:  # fmt: skip
+    examples: Examples, offsets: np.ndarray, sums: Sums, noise: float, penalty: float, **bounds: float
+) -> list[tuple[dict[str, int], float]]:
     """Fit messages in one sweep, without changing the contributions of others.
 
-    ``columns`` are those of their tokens in ``sums``, and ``offsets`` (n, C) their scores by naive Bayes, in nats.
+    ``sums`` are those of ``examples.hashes``, and ``offsets`` (n, C) the scores by naive Bayes, in nats.
     Return for each message the change of its contribution in units, by class, and the largest change of its
     coefficients in nats.
     """
-    if not examples:
+    messages, classes = examples.messages, sums.classes
+    if not messages:
         return []
-    classes = sums.classes
-    ends = np.cumsum([len(each.hashes) for each in examples])
-    problem = Problem(
-        np.append(0, ends[:-1]), ends, columns, len(sums.hashes),
-        offsets,
-        np.array([classes.index(each.label) for each in examples]),
-    )  # fmt: skip
-    old = np.array([[each.contribution.get(name, 0) for name in classes[1:]] for each in examples], np.int64)
+    ends, labels = np.cumsum(examples.lengths), np.array([classes.index(each.label) for each in messages])
+    problem = Problem(np.append(0, ends[:-1]), ends, examples.columns, len(sums.hashes), offsets, labels)
+    old = np.array([[each.contribution.get(name, 0) for name in classes[1:]] for each in messages], np.int64)
     contributions, weights = old.copy(), np.ascontiguousarray(sums.weights[:, 1:])
-    visits = np.arange(len(examples))
+    visits = np.arange(len(messages))
     problem.ascend(visits, noise, 1, contributions, weights, penalty=penalty, least=NEGLIGIBLE, **bounds)
     changes = contributions - old
     units = (dict(zip(classes, each)) for each in add_first_class(changes).tolist())

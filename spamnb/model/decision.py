@@ -35,7 +35,7 @@ Figures: docs/experiments.md#mail-of-a-kind-never-learned
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -170,11 +170,6 @@ def typicality_bins(typicality: ArrayLike) -> np.ndarray:
     [0, 128, 255]
     """
     return np.minimum(np.asarray(typicality) * TYPICALITY_BINS, TYPICALITY_BINS - 1).astype(np.intp)
-
-
-def bin_typicality(typicality: Mapping[str, float]) -> dict[str, int]:
-    """Return the bins of typicalities by class."""
-    return {name: int(typicality_bins(value)) for name, value in typicality.items()}
 
 
 def sum_typicality(typicality: np.ndarray, labels: np.ndarray) -> np.ndarray:

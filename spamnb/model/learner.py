@@ -14,7 +14,7 @@ import numpy as np
 from spamnb.core.score import Scores
 from spamnb.model.calibration import bins_by_class, histogram
 from spamnb.model.classification import Classification
-from spamnb.model.decision import bin_typicality, sum_typicality
+from spamnb.model.decision import sum_typicality, typicality_bins
 from spamnb.model.delta import Delta, Example, Examples, MessageRecord, Sums
 from spamnb.model.model import Model
 from spamnb.model.softmax import softmax
@@ -96,11 +96,18 @@ class NewMessage(NamedTuple):
         return dict(zip(classes, self.classification.scores.tolist())) if len(classes) > 1 else {}
 
     @property
-    def typicality(self) -> dict[str, float]:
-        """How typical the message is of the class ``label``, 0 to 1; empty without ``scores``."""
-        if self.classification is None or not self.scores:
+    def typicality(self) -> dict[str, int]:
+        """The bin of how typical the message is of the class ``label``; empty without ``scores`` or trust."""
+        if self.classification is None or not self.scores or self.trust < MIN_TRUST:
             return {}
-        return {self.label: self.classification.typicality[[*self.scores].index(self.label)]}
+        typicality = self.classification.typicality[[*self.scores].index(self.label)]
+        return {self.label: int(typicality_bins(typicality))}
+
+
+def make_records(messages: Sequence[NewMessage]) -> list[MessageRecord]:
+    """Return the records of messages that have no contribution."""
+    pairs = zip(messages, bins_by_class([each.scores for each in messages]))
+    return [MessageRecord(each.label, each.is_lesson, bins, each.typicality) for each, bins in pairs]
 
 
 class CorrectionFit(NamedTuple):
@@ -226,13 +233,7 @@ class Learner:
 
     def delta(self, model: Model, sums: Sums, messages: Sequence[NewMessage]) -> Delta:
         """Return what messages add to the model, which has none of them. ``sums`` has their tokens."""
-        records = [
-            MessageRecord(
-                each.label, each.is_lesson, bins, bin_typicality(each.typicality) if each.trust >= MIN_TRUST else {}
-            )
-            for each, bins in zip(messages, bins_by_class([each.scores for each in messages]))
-        ]
-        rows = [each.rows for each in messages]
+        rows, records = [each.rows for each in messages], make_records(messages)
         return Delta(rows, records, self.vectors(rows, sums), records)
 
     def vectors(self, messages: Sequence[Rows], sums: Sums) -> Sequence[np.ndarray]:
