@@ -42,8 +42,7 @@ class Learned(NamedTuple):
     """The result of learning one message."""
 
     is_new: bool  # False if the class had learned the message already, so that nothing changed
-    old_class: str  # the class that had learned the message before; empty if none had
-    was_lesson: bool  # whether it had learned it as a lesson, and not in training
+    old: MessageRecord  # how the message had been learned before; NOT_LEARNED if it had not
     trust: float  # P(the label is right), from ``Classifier.trust``
 
 
@@ -526,7 +525,7 @@ class Classifier:
         first, records = part[0], read_records(self.store, [each.message.digest for each in part])
         old = records.get(first.message.digest, NOT_LEARNED)
         if old.label == first.label:
-            return [Learned(False, old.label, old.is_lesson, 1.0)]
+            return [Learned(False, old, 1.0)]
         if old.label:
             self._subtract(first.message, old)
             # The caller's classification is by a model that had learned the message.
@@ -539,7 +538,7 @@ class Classifier:
         ]
         n_expected = next((i for i, each in enumerate(part) if not each.is_expected), len(part))
         trusts = self._add(part[: max(n_expected, 1)], is_move=bool(old.label))
-        return [Learned(True, old.label, old.is_lesson, q) for q in trusts]
+        return [Learned(True, old, q) for q in trusts]
 
     def _add(self, messages: Sequence[NewMessage], is_move: bool) -> list[float]:
         """Add messages that the model has not learned, and return the trust in each label.

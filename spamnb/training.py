@@ -81,10 +81,11 @@ def make_model(fitted: Fit, settings: Settings) -> Model:
     totals = fitted.training_set.totals()
     meta = {**settings.as_meta(), **fitted.meta, SIZE: totals.vocabulary_size}
     class_ids = {name: number for number, name in enumerate(totals.classes)}
-    sums = np.stack([totals.documents, totals.document_counts, totals.occurrences], axis=1)
     histogram = fitted.histogram()
     unscored = totals.documents - histogram[:, 0].sum(axis=1)
-    return Model(meta, class_ids, sums, histogram, unscored, fitted.known_typicality(), None, arrays=fitted.arrays)
+    return Model(
+        meta, class_ids, totals.sums, histogram, unscored, fitted.known_typicality(), None, arrays=fitted.arrays
+    )
 
 
 def write_model(store: Store, fitted: Fit, settings: Settings) -> None:

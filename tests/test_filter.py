@@ -161,7 +161,7 @@ def test_messages_that_are_learned_together_are_counted_as_one_by_one(lessons: l
     one, many = (make_model(mail(5), model_type="boolean") for _ in range(2))
     alone = [(one.learned(raws[number]) or "", one.learn(label, raws[number])) for number, label in lessons]
     changes = many.learn_all([label for _, label in lessons], [raws[number] for number, _ in lessons])
-    assert [(each.old_class, each.is_new) for each in changes] == alone
+    assert [(each.old.label, each.is_new) for each in changes] == alone
     assert all(0 <= each.trust <= 1 for each in changes)
     assert {*map(str, without_calibration(exported(many)))} == {*map(str, without_calibration(exported(one)))}
     for raw in raws:

@@ -143,7 +143,7 @@ def learn_command(
             for raw, each in zip(raws, learned):
                 if each.is_new:
                     lesson = Correction(digest(raw), label, is_spam, "command", batch=batch.batch)
-                    writer.put(lesson._replace(before=each.old_class, was_lesson=each.was_lesson))
+                    writer.put(lesson._replace(before=each.old.label, was_lesson=each.old.is_lesson))
             return learned
 
         batch, writer = Batch.begin("learn", classifier.store), LedgerWriter(ledger, tell)
@@ -151,8 +151,8 @@ def learn_command(
 
         results = list(change_model(entries, unreadable, learn, classifier.store, "learning"))
     n_messages, learned = len(results), [each for each in results if each.is_new]
-    n_learned, n_moved = len(learned), Counter(each.old_class for each in learned if each.old_class)
-    n_doubtful = sum(each.trust < MIN_TRUST for each in learned if not each.old_class)
+    n_learned, n_moved = len(learned), Counter(each.old.label for each in learned if each.old.label)
+    n_doubtful = sum(each.trust < MIN_TRUST for each in learned if not each.old.label)
     click.echo(
         f"learned {n_learned:,} of {n_messages:,} as {label}"
         + "".join(f"; {number:,} moved from {name}" for name, number in sorted(n_moved.items()))

@@ -139,27 +139,22 @@ class NaiveBayes(Learner):
         frequency = training_set.document_frequency()
 
         def change(operation: np.ufunc, messages: Rows) -> np.ndarray:
-            """Add or subtract the counts of messages; return their occurrences by class, (C,)."""
-            occurrences = np.zeros(classes, np.int64)
+            """Add or subtract the counts of messages; return their sums by class, (C, 3)."""
+            sums = np.zeros((classes, 3), np.int64)
             for batch in messages.batches(BATCH_MESSAGES):  # a fold may have most of the messages
                 ids, labels = batch.ids.astype(np.intp), np.repeat(batch.labels, batch.lengths)
                 counts = batch.counts if self._counts_occurrences else np.ones(len(ids), table.dtype)
                 operation.at(table.reshape(-1), ids * classes + labels, counts.astype(table.dtype, copy=False))
                 operation.at(frequency, ids, 1)
-                occurrences += np.bincount(labels, batch.counts, classes).astype(np.int64)
-            return occurrences
+                by_class = [np.bincount(each, minlength=classes) for each in (batch.labels, labels)]
+                sums += np.stack([*by_class, np.bincount(labels, batch.counts, classes).astype(np.int64)], axis=1)
+            return sums
 
         for f in range(fold.max(initial=-1) + 1):
             of_fold = rows.take(fold == f)
             # The counts of the fold are subtracted while its messages are scored.
-            occurrences = change(np.subtract, of_fold)
-            others = ClassTotals(
-                totals.classes,
-                totals.documents - np.bincount(of_fold.labels, minlength=classes),
-                totals.document_counts - np.bincount(of_fold.labels, of_fold.lengths, classes).astype(np.int64),
-                totals.occurrences - occurrences,
-                int(np.count_nonzero(frequency)),
-            )
+            of_others = totals.sums - change(np.subtract, of_fold)
+            others = ClassTotals(totals.classes, of_others, int(np.count_nonzero(frequency)))
             chosen = (fold == f) & is_scored
             scores = self._score_new(others, table, frequency, rows.take(chosen))
             for values, scored in zip(left_out[:3], scores):

@@ -87,8 +87,7 @@ class Model:
         """Return the sums over all tokens of these classes; 0 of a class that the model lacks."""
         none = np.zeros(3, np.int64)
         sums = [self.sums[self.class_ids[name]] if name in self.class_ids else none for name in classes]
-        documents, document_counts, occurrences = np.array(sums, np.int64).reshape(-1, 3).T
-        return ClassTotals(classes, documents, document_counts, occurrences, self.meta[SIZE])
+        return ClassTotals(classes, np.array(sums, np.int64).reshape(-1, 3), self.meta[SIZE])
 
     @cached_property
     def calibration(self) -> Calibration:

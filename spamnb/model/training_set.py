@@ -68,10 +68,8 @@ class TrainingSet(NamedTuple):
 
     def totals(self) -> ClassTotals:
         """Return the sums over all tokens; the vocabulary size is the number of tokens that occur."""
-        cells, classes = self.cells, len(self.classes)
-        document_counts, occurrences = (cells.sums(figure, cells.label, classes) for figure in (DOCUMENTS, OCCURRENCES))
-        size = int(np.count_nonzero(np.diff(cells.token, prepend=-1)))
-        return ClassTotals(self.classes, self.documents, document_counts, occurrences, size)
+        size = int(np.count_nonzero(np.diff(self.cells.token, prepend=-1)))
+        return ClassTotals(self.classes, self.cells.sum_classes(self.documents), size)
 
     def minus(self, mask: np.ndarray) -> TrainingSet:
         """Subtract the messages in a mask over positions in the sources."""

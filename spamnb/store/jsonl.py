@@ -26,7 +26,7 @@ from spamnb.store.buckets import MAX_TOKEN_BYTES, Block
 from spamnb.store.classes import MAX_CLASSES
 from spamnb.store.database import MAX_SUM, int_up_to
 from spamnb.store.lessons import Lesson, decompress
-from spamnb.store.snapshot import Snapshot, read_snapshot, sum_classes
+from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.store import Store
 
 EXPORT_VERSION = 8  # raised when the lines change, and when the same sums give other scores
@@ -185,7 +185,7 @@ class _Parser:
         model = Model(
             {**meta, SIZE: len(tokens)},
             self._number,
-            sum_classes(np.array([*self.documents.values()], np.int64), cells),
+            cells.sum_classes(np.array([*self.documents.values()], np.int64)),
             np.array([*self.histograms.values()], np.int64).reshape(-1, 2, BINS),
             np.array([*self.unscored.values()], np.int64),
             np.array([*self.typicality.values()], np.int64).reshape(-1, len(NO_TYPICALITY)),

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import ArgumentError, Damaged, ModelExists, Outdated, SpamnbError
-from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, Cells
+from spamnb.model.class_counts import DOCUMENTS
 from spamnb.model.delta import MessageRecord
 from spamnb.model.model import SIZE, Model
 from spamnb.settings import TOKENS_VERSION
@@ -67,12 +67,6 @@ def write_messages(store: Store, messages: Iterable[tuple[bytes, MessageRecord]]
         put_learned(store, batch)
 
 
-def sum_classes(documents: np.ndarray, cells: Cells) -> np.ndarray:
-    """Return the sums of a model (C, 3): the ``documents`` (C,) of each class, and the sums of its cells."""
-    by_class = [cells.sums(figure, cells.label, len(documents)) for figure in (DOCUMENTS, OCCURRENCES)]
-    return np.stack([documents, *by_class], axis=1)
-
-
 def read_sums(store: Store) -> Snapshot:
     """Read the sums of a store, without records of messages and lessons.
 
@@ -82,7 +76,7 @@ def read_sums(store: Store) -> Snapshot:
         own, block = store.own, store.block()
         check_texts(block)
         cells, documents = block.cells, own.sums[:, 0]
-        is_equal = np.array_equal(sum_classes(documents, cells), own.sums) and len(block.tokens) == own.meta[SIZE]
+        is_equal = np.array_equal(cells.sum_classes(documents), own.sums) and len(block.tokens) == own.meta[SIZE]
         if not is_equal or (cells.figures[DOCUMENTS] > documents[cells.label]).any():
             raise Damaged("sums of tokens that differ from the sums in table classes")
         return Snapshot(own, block)
