@@ -7,13 +7,14 @@
 /* A token of a message that is in the model. position: of its cell. weight: the factor of its log-likelihoods. */
 struct known_token {
     size_t position, id, group;
-    double weight;
+    double weight, information;
 };
 
-/* Memory for one message: its tokens, a row of log-likelihoods for each of them, numbers of groups and of classes. */
+/* Memory for one message: its tokens, a row of log-likelihoods for each of them and of their ratios to the largest one,
+ * numbers of groups and of classes. */
 struct scratch {
     struct known_token *tokens;
-    double *log_likelihoods, *group_weights, *shares, *per_class;
+    double *log_likelihoods, *ratios, *group_weights, *shares, *per_class;
 };
 
 static size_t longest_row(const struct score_rows *rows) {
@@ -24,28 +25,28 @@ static size_t longest_row(const struct score_rows *rows) {
     return (size_t)longest;
 }
 
-/* Returns the information about the class in a token: 1 - H/log C, where H is the entropy of the classes' posterior. */
-static inline double information(const double *log_likelihoods, size_t classes, double inverse_log_classes) {
-    double top = log_likelihoods[0], total = 0.0, sum = 0.0;
-    if (classes < 2)
-        return 0.0;
-    if (classes == 2) { /* the larger exponent is 0, and needs no exp */
-        sum = -fabs(log_likelihoods[0] - log_likelihoods[1]);
-        total = exp(sum);
-        sum *= total;
-        total += 1;
-    } else {
+/* Writes the likelihood of each class in n tokens, as a ratio to the largest one, and the information about the class in
+ * each token: 1 - H/log C, where H is the entropy of the classes' posterior. */
+static void compute_ratios(const struct score_model *model, size_t n, const struct scratch *scratch) {
+    size_t classes = model->n_classes;
+    double inverse_log_classes = 1 / log((double)classes);
+    for (size_t c = 0; c < n; c++) {
+        const double *log_likelihoods = scratch->log_likelihoods + c * classes;
+        double *ratios = scratch->ratios + c * classes, top = log_likelihoods[0], total = 0.0, sum = 0.0;
         for (size_t k = 1; k < classes; k++)
             if (log_likelihoods[k] > top)
                 top = log_likelihoods[k];
         for (size_t k = 0; k < classes; k++) {
-            double shifted = log_likelihoods[k] - top, q = exp(shifted);
-            total += q;
-            sum += q * shifted;
+            double shifted = log_likelihoods[k] - top;
+            ratios[k] = shifted < 0 ? exp(shifted) : 1; /* the largest needs no exp */
+            total += ratios[k];
+            sum += ratios[k] * shifted;
         }
+        if (model->is_sum || classes < 2) /* a sum needs no information, and one class has none */
+            continue;
+        double share = 1 - (log(total) - sum / total) * inverse_log_classes;
+        scratch->tokens[c].information = share < 0 ? 0.0 : share > 1 ? 1.0 : share;
     }
-    double share = 1 - (log(total) - sum / total) * inverse_log_classes;
-    return share < 0 ? 0.0 : share > 1 ? 1.0 : share;
 }
 
 static inline double log_of_count(const struct score_model *model, int64_t count) {
@@ -71,7 +72,7 @@ static size_t compute_likelihoods(const struct score_model *model, const struct 
         double occurrences = is_multinomial ? (double)rows->occurrences[j] : 1.0;
         __builtin_prefetch(&model->counts[id * classes]);
         total += (int64_t)occurrences;
-        scratch->tokens[n] = (struct known_token){j, id, (size_t)group, occurrences};
+        scratch->tokens[n] = (struct known_token){j, id, (size_t)group, occurrences, 0.0};
         n += group >= 0;
     }
     if (rows->labels) /* the model without the message lacks the tokens that no other message has */
@@ -98,14 +99,13 @@ static size_t compute_likelihoods(const struct score_model *model, const struct 
  * these are pooled with. Returns the votes. */
 static double compute_weights(const struct score_model *model, size_t n, double other_votes,
                               const struct scratch *scratch) {
-    size_t classes = model->n_classes;
-    double votes = 0.0, inverse_log_classes = 1 / log((double)classes);
+    double votes = 0.0;
     for (size_t g = 0; g < model->n_groups; g++)
         scratch->group_weights[g] = 0.0;
     for (size_t c = 0; c < n; c++) {
         struct known_token *token = &scratch->tokens[c];
         if (!model->is_sum) {
-            double root = sqrt(information(scratch->log_likelihoods + c * classes, classes, inverse_log_classes));
+            double root = sqrt(token->information);
             for (size_t h = 0; h < model->information_halves; h++)
                 token->weight *= root;
         }
@@ -136,18 +136,12 @@ static void compute_typicality(const struct score_model *model, const struct sco
     for (size_t k = 0; k < classes; k++)
         typicality[k] = 0.0;
     for (size_t c = 0; c < n; c++) {
-        const double *log_likelihoods = scratch->log_likelihoods + c * classes;
-        double top = log_likelihoods[0], total = 0.0;
+        double total = 0.0;
         if (scratch->tokens[c].group >= model->n_word_groups)
             continue;
         words++;
-        for (size_t k = 1; k < classes; k++)
-            if (log_likelihoods[k] > top)
-                top = log_likelihoods[k];
-        for (size_t k = 0; k < classes; k++) {
-            double share = log_likelihoods[k] < top ? exp(log_likelihoods[k] - top) : 1; /* the largest needs no exp */
-            total += scratch->per_class[k] = model->documents[k] ? share : 0;
-        }
+        for (size_t k = 0; k < classes; k++)
+            total += scratch->per_class[k] = model->documents[k] ? scratch->ratios[c * classes + k] : 0;
         for (size_t k = 0; k < classes; k++)
             typicality[k] += scratch->per_class[k] / total;
     }
@@ -203,6 +197,7 @@ static void add_doubtful_evidence(const struct score_model *model, const struct 
                     classes * sizeof *scratch->log_likelihoods);
             scratch->tokens[n_accusing++] = scratch->tokens[c];
         }
+    compute_ratios(model, n_accusing, scratch);
     compute_weights(model, n_accusing, rows->votes[i], scratch);
     double nats = model->unit / sqrt((double)(length + n_accusing));
     for (size_t c = 0; c < n_accusing; c++) {
@@ -226,11 +221,12 @@ static void add_doubtful_evidence(const struct score_model *model, const struct 
 bool score_messages(const struct score_model *model, const struct score_model *reference,
                     const struct score_rows *rows) {
     size_t classes = model->n_classes, longest = longest_row(rows) + 1;
-    double *numbers = calloc(longest * classes + 2 * model->n_groups + classes, sizeof *numbers);
+    double *numbers = calloc(2 * longest * classes + 2 * model->n_groups + classes, sizeof *numbers);
     struct known_token *tokens = calloc(longest, sizeof *tokens);
     if (numbers && tokens) {
         struct scratch scratch = {.tokens = tokens, .log_likelihoods = numbers};
-        scratch.group_weights = scratch.log_likelihoods + longest * classes;
+        scratch.ratios = scratch.log_likelihoods + longest * classes;
+        scratch.group_weights = scratch.ratios + longest * classes;
         scratch.shares = scratch.group_weights + model->n_groups;
         scratch.per_class = scratch.shares + model->n_groups;
         for (size_t i = 0; i < rows->n_messages; i++) {
@@ -239,10 +235,13 @@ bool score_messages(const struct score_model *model, const struct score_model *r
                 rows->scores[i * classes + k] = intercepts[k];
             size_t length = 0, n_known = 0, n_doubtful = 0;
             size_t n = compute_likelihoods(model, rows, i, false, &scratch, &length);
+            compute_ratios(model, n, &scratch);
             rows->votes[i] = compute_weights(model, n, 0, &scratch);
             add_evidence(model, rows, i, n, length, &scratch);
-            if (reference != model)
+            if (reference != model) {
                 n = compute_likelihoods(reference, rows, i, false, &scratch, &n_known);
+                compute_ratios(reference, n, &scratch);
+            }
             compute_typicality(reference, rows, i, n, &scratch);
             if (!rows->is_doubtful || model->is_sum || classes < 2 || model->spam >= classes)
                 continue;

@@ -97,22 +97,19 @@ class NaiveBayes(Learner):
         labels = np.repeat([totals.classes.index(each.label) for each in examples.messages], lengths).astype(np.intp)
         counts[np.arange(len(counts)), labels] -= model.lesson_weight
         counts = np.clip(counts, 0, MAX_COUNT).astype(np.uint32)
-        is_known = np.zeros(len(counts), bool)
-        for of_class in counts.T:  # a tenth of the time of counts.any(axis=1)
-            is_known |= of_class > 0
         groups = np.concatenate([np.zeros(0, np.int8), *(each.groups for each in examples.messages)])
-        groups = np.where(is_known, groups, np.int8(-1))
+        groups = np.where(_has_count(counts), groups, np.int8(-1))
         intercepts = self._intercepts(self.settings.pooling, totals, lambda: [])
         ids, bounds = np.arange(len(counts), dtype=np.int32), np.append(0, np.cumsum(lengths))
         scorer = self._model(self.settings.pooling, totals, counts, groups, intercepts)
         return scorer.score(bounds, ids, np.ones(len(ids), np.int64)).scores
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores:
-        return self._score_new(others.totals(), self._count_table(others), others.document_frequency(), messages)
+        return self._score_new(others.totals(), self._count_table(others), messages)
 
-    def _score_new(self, totals: ClassTotals, table: np.ndarray, frequency: np.ndarray, messages: Rows) -> Scores:
-        """Score messages by the counts of others: a ``table`` (V, C), and the messages that have each token, (V,)."""
-        groups = np.where(frequency == 0, np.int8(-1), messages.tokens.groups)
+    def _score_new(self, totals: ClassTotals, table: np.ndarray, messages: Rows) -> Scores:
+        """Score messages by a ``table`` (V, C) of the counts of others."""
+        groups = np.where(_has_count(table), messages.tokens.groups, np.int8(-1))
 
         def frequencies() -> list[dict[int, int]]:
             by_class = [np.bincount(counts) for counts in table.T]
@@ -136,30 +133,20 @@ class NaiveBayes(Learner):
         if classes < 2:
             return left_out
         rows, totals, table = training_set.rows, training_set.totals(), self._count_table(training_set)
-        frequency = training_set.document_frequency()
-
-        def change(operation: np.ufunc, messages: Rows) -> np.ndarray:
-            """Add or subtract the counts of messages; return their sums by class, (C, 3)."""
-            sums = np.zeros((classes, 3), np.int64)
-            for batch in messages.batches(BATCH_MESSAGES):  # a fold may have most of the messages
-                ids, labels = batch.ids.astype(np.intp), np.repeat(batch.labels, batch.lengths)
-                counts = batch.counts if self._counts_occurrences else np.ones(len(ids), table.dtype)
-                operation.at(table.reshape(-1), ids * classes + labels, counts.astype(table.dtype, copy=False))
-                operation.at(frequency, ids, 1)
-                by_class = [np.bincount(each, minlength=classes) for each in (batch.labels, labels)]
-                sums += np.stack([*by_class, np.bincount(labels, batch.counts, classes).astype(np.int64)], axis=1)
-            return sums
-
         for f in range(fold.max(initial=-1) + 1):
-            of_fold = rows.take(fold == f)
-            # The counts of the fold are subtracted while its messages are scored.
-            of_others = totals.sums - change(np.subtract, of_fold)
-            others = ClassTotals(totals.classes, of_others, int(np.count_nonzero(frequency)))
+            of_fold, others, sums = rows.take(fold == f), table.copy(), totals.sums.copy()
+            for batch in of_fold.batches(BATCH_MESSAGES):  # a fold may have most of the messages
+                labels = np.repeat(batch.labels, batch.lengths)
+                counts = batch.counts if self._counts_occurrences else np.ones(len(labels), table.dtype)
+                cells = batch.ids.astype(np.intp) * classes + labels
+                np.subtract.at(others.reshape(-1), cells, counts.astype(table.dtype, copy=False))
+                by_class = [np.bincount(each, minlength=classes) for each in (batch.labels, labels)]
+                sums -= np.stack([*by_class, np.bincount(labels, batch.counts, classes).astype(np.int64)], axis=1)
+            totals_of_others = ClassTotals(totals.classes, sums, int(np.count_nonzero(_has_count(others))))
             chosen = (fold == f) & is_scored
-            scores = self._score_new(others, table, frequency, rows.take(chosen))
+            scores = self._score_new(totals_of_others, others, rows.take(chosen))
             for values, scored in zip(left_out[:3], scores):
                 values[chosen] = scored
-            change(np.add, of_fold)
         return left_out
 
     def _score_messages(self, rows: Rows, score: Callable[[Rows], Scores]) -> Scores:
@@ -215,3 +202,11 @@ class NaiveBayes(Learner):
         if self.settings.model_type == "bernoulli":
             log_prior += all_absent_log_probability(frequencies(), totals.documents, self.settings.alpha)
         return log_prior[None]
+
+
+def _has_count(table: np.ndarray) -> np.ndarray:
+    """Return whether any class has a count in each row of a ``table`` (V, C) of counts, which are not negative."""
+    has_count = np.zeros(len(table), bool)
+    for of_class in table.T:  # a tenth of the time of table.any(axis=1)
+        has_count |= of_class > 0
+    return has_count
