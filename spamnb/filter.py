@@ -510,7 +510,7 @@ class Classifier:
         results: list[Learned] = []
         size = len(batch)
         while len(results) < len(batch):
-            size = min(size, 1 + int(MAX_PART * self.model.totals.documents.sum()))
+            size = min(size, 1 + int(MAX_PART * self.model.n_messages))
             part = self._learn_part(batch[len(results) :][:size])
             results += part
             size = 2 * len(part)  # bounds the next part: messages behind an unexpected one are classified in vain

@@ -35,6 +35,5 @@ def learn_beside_starter(store: Store, training_set: TrainingSet) -> StarterVerd
         messages = [ReadMessage(b"", None, rows.take(slice(i, i + 1)).compact()) for i in part.tolist()]
         classifier.learn_all([names[label] for label in rows.labels[part].tolist()], messages, is_lesson=False)
     with store.reading():
-        n_public = int(store.shared.own.sums[:, 0].sum())
-        weight = round(n_public / store.shared.own.weigh_lessons(store.own))
+        weight = round(store.shared.own.n_messages / store.shared.own.weigh_lessons(store.own))
     return StarterVerdicts({name: dict(counts) for name, counts in verdicts.items()}, weight)

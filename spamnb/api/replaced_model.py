@@ -49,10 +49,9 @@ class ReplacedModel:
                     self.has_lessons = next(read_lessons(old), None) is not None
                     self.n_unkept = count_unkept_lessons(old)
                     self._is_readable = True  # its lessons, even if its sums are damaged
-                    self.classes, self.is_empty = old.model.totals.classes, not old.own.sums[:, 0].any()
+                    self.classes, self.is_empty = old.model.totals.classes, not old.own.n_messages
                     totals, n_lessons = old.own.totals, count_lessons(old)
-                    n_messages = zip(totals.classes, totals.documents.tolist())
-                    self.n_trained = {name: n - n_lessons.get(name, 0) for name, n in n_messages}
+                    self.n_trained = {name: n - n_lessons.get(name, 0) for name, n in totals.messages.items()}
         except Outdated:
             self.n_outdated = count_outdated(path)
         except SpamnbError:  # not a readable model; check_replaceable raises an error if the file must stay

@@ -302,8 +302,7 @@ class SpamClassifier(BaseClassifier, MessageEstimator):
 
     def _get_class_counts(self) -> NDArray[np.float64]:
         with self.model_.lock:
-            totals = self.model_.classifier.model.totals
-        counts = dict(zip(totals.classes, totals.documents.tolist()))
+            counts = self.model_.classifier.model.totals.messages
         return np.array([counts.get(name, 0.0) for name in self._class_names()], float)
 
     def _class_names(self) -> list[str]:

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from spamnb.evaluation.estimates import Estimates
     from spamnb.evaluation.result import Result
     from spamnb.model.training_set import TrainingSet
-    from spamnb.store.store import Store
 
 MAX_SOURCES = 8  # sources in a printed command, because a shell may have expanded a pattern to thousands
 # A class with fewer messages is small: one error is more than 2 % of its messages. With fewer messages of ham or spam,
@@ -373,9 +372,9 @@ class Training:
                     estimates = estimate(fitted, settings)
                     mislabelled.update(training_set.classes[label] for label in fitted.mislabelled.labels.tolist())
                 store.put_meta(self._origin())
-                classes = _count_messages(store)
+                classes = store.own.totals.messages
                 replaced.catch_up(store)
-                with_lessons, tokens = Counter(_count_messages(store)), store.own.totals.vocabulary_size
+                with_lessons, tokens = Counter(store.own.totals.messages), store.own.totals.vocabulary_size
                 check(mislabelled + with_lessons)
         for line in replaced.notes():
             self.tell(line)
@@ -444,11 +443,6 @@ class Training:
             "command": sql_text(self.command),
             **({"read_options": options} if options else {}),
         }
-
-
-def _count_messages(store: Store) -> dict[str, int]:
-    """Return the messages of a model by class, without those of its shared model."""
-    return dict(zip(store.own.totals.classes, store.own.totals.documents.tolist()))
 
 
 def _check_junk_as_good(sources: Sequence[str], spam: str) -> None:

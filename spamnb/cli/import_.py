@@ -48,5 +48,5 @@ def import_command(file: str, model: Path, force: bool) -> None:
         store.path = name
         read_snapshot(store)
         Classifier(store)
-    messages = pluralize(int(snapshot.model.sums[:, 0].sum()), "message")
+    messages = pluralize(snapshot.model.n_messages, "message")
     click.echo(f"{model}: {messages}, {pluralize(len(snapshot.block.tokens), 'token')}")

@@ -41,8 +41,7 @@ def info_command(model: Path, output_format: str) -> None:
         storage, n_unkept, is_file_public = measure_lessons(store), count_unkept_lessons(store), is_public(store)
         origin, n_learned, size = origin_of(store.own.meta), count_lessons(store), store.size()
         has_starter = store.starter is not None
-    n_messages = dict(zip(totals.classes, totals.documents.tolist()))
-    n_shared = dict(zip(others.classes, others.documents.tolist())) if others else {}
+    n_messages, n_shared = totals.messages, others.messages if others else {}
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *ORIGIN)}
     if output_format == "json":
         lessons = {"learned": sum(n_learned.values()), "learned_by_class": n_learned}

@@ -35,7 +35,7 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     merged, duplicates = merge_models(snapshots, names)
     with atomic_replace(model, merged.model.meta, force=force) as store:
         write_snapshot(store, merged)
-    messages = pluralize(int(merged.model.sums[:, 0].sum()), "message")
+    messages = pluralize(merged.model.n_messages, "message")
     click.echo(f"{model}: {messages}, {pluralize(len(merged.block.tokens), 'token')}")
     if duplicates:
         tell(f"{pluralize(duplicates, 'message')} learned by several models count several times")

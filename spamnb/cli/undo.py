@@ -163,6 +163,6 @@ def _describe_model(path: Path) -> str:
     from spamnb.store.store import Store
 
     with Store.open(path) as store, store.reading():
-        size, trained_at = int(store.own.sums[:, 0].sum()), origin(store.own.meta).get("trained_at")
+        size, trained_at = store.own.n_messages, origin(store.own.meta).get("trained_at")
     trained = f", trained {escape(str(trained_at).replace('T', ' ', 1))}" if trained_at else ""
     return f"the model of {pluralize(size, 'message')}{trained}"

@@ -111,7 +111,7 @@ def _upgrade_model(
         click.echo(f"{model}: nothing to do: its tokens are of this version of spamnb")
         return
     options = ReadOptions(**read_options)
-    n_old_messages = dict(zip(totals.classes, totals.documents.tolist()))
+    n_old_messages = totals.messages
     paths = list(sources)
     if not sources:
         paths, options = _readable_sources(meta, str(model))

@@ -62,7 +62,7 @@ def _score_new_class(row: EvaluatedMessage, classifier: Classifier) -> float:
     """
     if len(row.scores) != 1:
         return -inf
-    return min(row.scores.values()) - log(1 + int(classifier.model.totals.documents.sum()))
+    return min(row.scores.values()) - log(1 + classifier.model.n_messages)
 
 
 def evaluate_model(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
-from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, ClassTotals
+from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, ClassTotals, count_frequencies
 from spamnb.model.correction import UNIT
 from spamnb.model.delta import Examples, Sums
 from spamnb.model.learner import Fit, Learner
@@ -112,9 +112,8 @@ class NaiveBayes(Learner):
         groups = np.where(_has_count(table), messages.tokens.groups, np.int8(-1))
 
         def frequencies() -> list[dict[int, int]]:
-            by_class = [np.bincount(counts) for counts in table.T]
-            numbers = [{n: int(tokens[n]) for n in (np.flatnonzero(tokens[1:]) + 1).tolist()} for tokens in by_class]
-            return [{0: totals.vocabulary_size - sum(each.values()), **each} for each in numbers]
+            by_class = map(count_frequencies, table.T)
+            return [{0: totals.vocabulary_size - sum(each.values()), **each} for each in by_class]
 
         intercepts = self._intercepts(self.settings.pooling, totals, frequencies)
         model = self._model(self.settings.pooling, totals, table, groups, intercepts)

@@ -48,6 +48,11 @@ class ClassTotals(NamedTuple):
     vocabulary_size: int
 
     @property
+    def messages(self) -> dict[str, int]:
+        """The number of messages of each class, by its name."""
+        return dict(zip(self.classes, self.documents.tolist()))
+
+    @property
     def documents(self) -> np.ndarray:
         """N_c, (C,)."""
         return self.sums[:, 0]
@@ -156,8 +161,17 @@ class Cells(NamedTuple):
 
     def frequencies(self, classes: int) -> list[dict[int, int]]:
         """Return per class {n: number of tokens in exactly n of its messages}, without n = 0."""
-        by_class = [np.bincount(self.figures[DOCUMENTS, self.label == c]) for c in range(classes)]
-        return [{n: int(tokens[n]) for n in np.flatnonzero(tokens).tolist() if n} for tokens in by_class]
+        return [count_frequencies(self.figures[DOCUMENTS, self.label == c]) for c in range(classes)]
+
+
+def count_frequencies(documents: np.ndarray) -> dict[int, int]:
+    """Return {n: number of tokens that exactly n messages have}, without n = 0, from N_j of each token, (k,).
+
+    >>> count_frequencies(np.array([1, 0, 3, 1]))
+    {1: 2, 3: 1}
+    """
+    tokens = np.bincount(documents)
+    return {n: int(tokens[n]) for n in np.flatnonzero(tokens).tolist() if n}
 
 
 def _keys(token: np.ndarray, label: np.ndarray) -> np.ndarray:

@@ -209,7 +209,7 @@ def _select_trusted(model: Model, messages: Sequence[NewMessage]) -> list[int]:
     good messages were learned before 300 spams. If all spams had contributions, 6 % of good mail was lost.
     """
     n_scored = dict(zip(model.totals.classes, model.histogram[model.nonempty_classes, 0].sum(axis=1).tolist()))
-    documents = Counter(dict(zip(model.totals.classes, model.totals.documents.tolist())))
+    documents = Counter(model.totals.messages)
     documents.update({label: model.lesson_weight * n for label, n in Counter(each.label for each in messages).items()})
     if any(n_scored.get(name, 0) < n / 2 for name, n in documents.items()):
         return []

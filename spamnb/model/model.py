@@ -143,6 +143,11 @@ class Model:
         return replace(self, histogram=histogram, unscored=unscored, typicality=sums, curves=None)
 
     @property
+    def n_messages(self) -> int:
+        """The number of messages of all classes."""
+        return int(self.sums[:, 0].sum())
+
+    @property
     def is_starter(self) -> bool:
         """Whether this is a starter, a model of public mail."""
         return bool(self.meta.get(STARTER))
@@ -150,7 +155,7 @@ class Model:
     def weigh_lessons(self, own: Model) -> int:
         """Return the weight, in messages, of each lesson of the file ``own`` that adds to this one."""
         growth = 1 + min(own.n_contrasts, MAX_LESSONS) / SHARE_HALVED
-        return max(1, int(self.sums[:, 0].sum() * growth) // SHARED_LESSONS)
+        return max(1, int(self.n_messages * growth) // SHARED_LESSONS)
 
     @property
     def n_contrasts(self) -> int:

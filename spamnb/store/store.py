@@ -281,7 +281,7 @@ class Store(Database):
     def count_messages(self) -> dict[str, int]:
         """Return the messages of each class in this file and in the shared model. Each counts once."""
         both = self.own if self.shared is None else self.shared.own.add(self.own)
-        return dict(zip(both.totals.classes, both.totals.documents.tolist()))
+        return both.totals.messages
 
     @property
     def adds_up(self) -> bool:
@@ -348,7 +348,7 @@ class Store(Database):
     def count_beside_starter(self) -> int | None:
         """Return the number of messages of this file if it adds to a starter; None if it does not."""
         with self.reading():
-            return int(self.own.sums[:, 0].sum()) if self.starter is not None else None
+            return self.own.n_messages if self.starter is not None else None
 
     def count_scores(self, scored: Sequence[MessageRecord], sign: int) -> None:
         """Add messages to the sums of scored messages, or subtract them."""
