@@ -35,6 +35,10 @@ _SCALE = 0.25  # nats: below this margin all bins have nearly the same width
 _KNEE, _KNEE_MESSAGES = 1.0, 1000.0  # nats, and nats times messages: docs/experiments.md#calibration
 # Nats. The prior is two imagined messages: one of the class with this margin, one of another class with its negative.
 _PRIOR_MARGIN = 2.0
+# Left-out scores of a few messages say nothing, because a message without which its class has few words left seems to
+# be of another class. So m imagined messages of each side have this margin, m = 4 / (1 + messages of the smaller side);
+# 0 if it has none (docs/experiments.md#calibration).
+_FEW_MARGIN, _FEW_MESSAGES = 4.0, 4.0
 _ROUNDS = 12  # of trust and curve in turn: after more rounds a flatter curve explains the wrong labels
 _MAX_LOG_ODDS = 16.0  # nats, so that no probability is 0 or 1
 
@@ -71,6 +75,7 @@ def bins_by_class(scores: Sequence[Mapping[str, float]]) -> list[dict[str, int]]
 
 _BIN_MARGINS = np.sinh((np.arange(BINS) - BINS // 2) / _BINS_PER_UNIT) * _SCALE  # (BINS,) nats
 _PRIOR_BINS = _bins(np.array([_PRIOR_MARGIN, -_PRIOR_MARGIN]))
+_FEW_BINS = _bins(np.array([_FEW_MARGIN, -_FEW_MARGIN]))
 
 
 def histogram(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -143,6 +148,7 @@ def _fit_curve(counts: np.ndarray, unscored: np.ndarray, prior: float) -> Any:
     imagined = np.zeros(counts.shape)
     imagined[[0, 1], _PRIOR_BINS] = 1 + unscored
     smaller = int((counts.sum(axis=1) + unscored).min())
+    imagined[[0, 1], _FEW_BINS] = _FEW_MESSAGES / (smaller + 1) if smaller else 0
     knee = _KNEE + _KNEE_MESSAGES / (smaller + 1)
     return fit_curve(counts, imagined, _BIN_MARGINS, knee, _MAX_LOG_ODDS, PRIOR_NOISE, prior, _ROUNDS)
 

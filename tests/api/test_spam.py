@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -95,6 +96,21 @@ def test_several_classes_and_a_class_of_copies(texts: list[str]) -> None:
     assert own.decision_function(texts).shape == p.shape
     gone = SpamClassifier().fit([*texts, texts[0]], [*(["x"] + ["y", "z"] * 40)[: len(texts)], "y"])
     assert gone.classes_.tolist() == ["x", "y", "z"] and (gone.predict_proba(texts)[:, 0] == 0).all()
+
+
+def test_of_a_few_short_texts_nearly_all_are_right() -> None:
+    words = {"food": "soup bread salt lunch rice", "sport": "goal match team race ball", "work": "meeting budget memo"}
+    others = "the for at is 10 3 ! 7:30 ? Please HELLO".split()
+    chance, wrong, n_texts = random.Random(8), 0, 0
+    for _ in range(40):
+        names = chance.sample(list(words), chance.choice([2, 3]))
+        labels, texts = names + chance.choices(names, k=chance.randint(1, 4)), []
+        for label in labels:
+            text = chance.sample(words[label].split(), chance.randint(1, 3))
+            texts.append(" ".join(text + chance.sample(others, chance.randint(0, 4))))
+        wrong += int((SpamClassifier(n_jobs=1).fit(texts, labels).predict(texts) != labels).sum())
+        n_texts += len(texts)
+    assert wrong <= n_texts / 50
 
 
 def test_one_class_and_few_messages() -> None:

@@ -59,6 +59,7 @@ def likeliest(own: np.ndarray, rest: np.ndarray, knee: float, noise: float) -> n
         wrong = noise * p / (noise * p + (1 - noise) * (1 - p))  # of what is not
         sides = np.stack([own * right + rest * wrong, own * (1 - right) + rest * (1 - wrong)])
         sides[[0, 1], [_bins(np.array(margin)) for margin in (_PRIOR_MARGIN, -_PRIOR_MARGIN)]] += 1
+        sides[[0, 1], [_bins(np.array(margin)) for margin in (4, -4)]] += 4 / (1 + min(own.sum(), rest.sum()))
         n = sides.sum(axis=1)
         doubt = (100 + n.min()) / 2 / (50 + n.min())  # 1 of few messages, ½ of many
         expected = sides[0] * (n[0] + doubt) / (n[0] + 2 * doubt) + sides[1] * doubt / (n[1] + 2 * doubt)
@@ -120,6 +121,12 @@ def test_always_defined_ordered_and_never_certain(seed: int, ham: int, spam: int
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert (np.diff(p[:, 1]) >= -1e-12).all()
     assert 0 < calibration.noise < 0.5
+
+
+def test_few_scores_that_say_the_contrary_do_not_flatten_the_curve() -> None:
+    y = np.repeat([0, 1], [4, 3])
+    few, many = fitted(1.0 - 2 * y, y), fitted(1.0 - 2 * np.repeat(y, 20), np.repeat(y, 20))
+    assert few.slope.min() > 0.1 and not many.slope.any()
 
 
 @pytest.mark.parametrize(("each", "surest"), [(0, 0.8), (5, 0.93), (50, 0.995)])
