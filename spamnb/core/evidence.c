@@ -78,6 +78,12 @@ static void add_field(struct reader *reader, const struct field *field) {
     if (rule->method == METHOD_PRESENCE)
         return;
     span value = strip(field_value(reader, field, true));
+    const struct section *section = &reader->message.section;
+    if (rule->method == METHOD_SUBJECT &&
+        find_field(section, LITERAL("subject"), false) != find_field(section, LITERAL("subject"), true)) {
+        *LIST_ADD(arena, &reader->message.doubtful) = value; /* mail readers show the first or the last one */
+        return;
+    }
     value = rule->method == METHOD_SUBJECT ? value : truncate_text(value, MAX_VALUE);
     span prefix = concatenate(arena, is_empty(rule->prefix) ? name : rule->prefix, LITERAL(":"));
     struct word_rule word_rule = {prefix, WORD_WHOLE};

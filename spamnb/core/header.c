@@ -330,8 +330,8 @@ span value_of(struct reader *reader, const struct section *section, span name, b
 }
 
 /* The parameters that are read, in the order of PARAMETER_NAMES. */
-enum { CHARSET, BOUNDARY, NAME, FILENAME, DELSP, N_PARAMETERS };
-static const char *const PARAMETER_NAMES[N_PARAMETERS] = {"charset", "boundary", "name", "filename", "delsp"};
+enum { CHARSET, BOUNDARY, NAME, FILENAME, DELSP, START, N_PARAMETERS };
+static const char *const PARAMETER_NAMES[N_PARAMETERS] = {"charset", "boundary", "name", "filename", "delsp", "start"};
 
 /* The forms of a parameter, the preferred form first: name*= (RFC 6266), the pieces name*0=, name*1= and so on
  * (RFC 2231), and name=. Piece n has the number PLAIN + n. Without piece 0, name= is preferred to the other pieces. */
@@ -488,5 +488,5 @@ struct parameters read_parameters(struct reader *reader, span value) {
     if (is_same(other_boundary, texts[BOUNDARY]))
         other_boundary = (span){0};
     return (struct parameters){copy_lower(arena, main), texts[CHARSET],  texts[BOUNDARY], texts[NAME],
-                               texts[FILENAME],         texts[DELSP], other_boundary};
+                               texts[FILENAME],         texts[DELSP], texts[START], other_boundary};
 }

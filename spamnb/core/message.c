@@ -33,16 +33,11 @@ static void add_page(struct reader *reader, span html, bool is_doubtful) {
 }
 
 /* Adds the subject and the sender of a message inside the message as a text. */
-static void read_inner_header(struct reader *reader, span body) {
+static void read_inner_header(struct reader *reader, span body, bool is_doubtful) {
     struct section section = read_section(reader, body);
     span subject = value_of(reader, &section, LITERAL("subject"), true);
     span sender = value_of(reader, &section, LITERAL("from"), true);
-    add_text(reader, concatenate(&reader->arena, concatenate(&reader->arena, subject, LITERAL("\n")), sender), false);
-}
-
-/* Returns whether a mail reader shows a leaf only when the user opens it. */
-static bool is_attached(const struct entity *leaf) {
-    return leaf->display != AS_MESSAGE && is_same(leaf->disposition, LITERAL("attachment"));
+    add_text(reader, concatenate(&reader->arena, concatenate(&reader->arena, subject, LITERAL("\n")), sender), is_doubtful);
 }
 
 /* Returns the text of a leaf without formatting, and with folded lines joined. RFC 3676 (DelSp), calendars and vCards
@@ -58,20 +53,25 @@ static span remove_formatting(struct reader *reader, const struct entity *leaf, 
     return remove_all(arena, remove_all(arena, text, LITERAL("\n ")), LITERAL("\n\t"));
 }
 
-/* Returns the text after MAX_BREAKS line ends without text between them, which people may not see. */
-static span find_gap(span text) {
-    for (span rest = text; !is_empty(rest); rest = skip_bytes(rest, MAX_BREAKS)) { /* a gap is longer than each step */
-        const uint8_t *begin = rest.at, *line;
-        while (begin > text.at && is_white(begin[-1]))
-            begin--;
-        size_t n_lines = begin == text.at; /* that begin in the gap */
-        for (rest.at = line = begin; rest.at < rest.end && is_white(*rest.at); rest.at++)
-            if (*rest.at == '\n') {
-                n_lines++;
-                line = rest.at + 1;
-            }
-        if (n_lines > MAX_BREAKS && !is_empty(rest))
-            return span_between(line, text.end);
+/* Returns whether a line has a letter or a digit. */
+static bool has_words(struct reader *reader, span line) {
+    while (!is_empty(line)) {
+        uint32_t point = next_point(&line);
+        if (point < 0x80 ? is_letter((uint8_t)point) || is_digit((uint8_t)point)
+                         : !(character_of(reader, point)->flags & (IS_PUNCTUATION | IS_INVISIBLE | IS_SPACE)))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the text after MAX_BREAKS lines without words, which people may not see. */
+static span find_gap(struct reader *reader, span text) {
+    size_t n_blank = 0;
+    for (span rest = text, line; next_line(&rest, &line);) {
+        bool is_blank_line = !has_words(reader, line);
+        if (!is_blank_line && n_blank >= MAX_BREAKS)
+            return span_between(line.at, text.end);
+        n_blank = is_blank_line ? n_blank + 1 : 0;
     }
     return span_of(text.end, 0);
 }
@@ -109,14 +109,14 @@ static void read_base64_runs(struct reader *reader, span text) {
 static void read_leaf(struct reader *reader, const struct entity *leaf) {
     struct arena *arena = &reader->arena;
     if (leaf->display == AS_MESSAGE)
-        read_inner_header(reader, leaf->body);
+        read_inner_header(reader, leaf->body, leaf->is_doubtful || leaf->is_attached);
     if (!is_text(leaf->display))
         return;
     span rest, octets = decode_transfer(reader, leaf->body, leaf->encoding, &rest);
     bool is_html = leaf->display == AS_HTML, is_rtf = leaf->display == AS_RTF;
     span charset = is_html && is_unnamed(leaf->charset) ? needed_charset(octets) : leaf->charset;
     span text = is_rtf ? remove_rtf(reader, octets, charset) : decode_text(reader, octets, charset);
-    bool is_doubtful = leaf->is_doubtful || is_attached(leaf) || is_rtf || is_empty(leaf->content_type);
+    bool is_doubtful = leaf->is_doubtful || leaf->is_attached || is_empty(leaf->content_type);
     rest = strip_any(rest, "=\n ");
     if (!is_empty(rest)) {
         add_text(reader, decode_text(reader, rest, LITERAL("")), true);
@@ -124,7 +124,7 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
     }
     if (!is_html) {
         text = remove_formatting(reader, leaf, convert_line_ends(arena, text));
-        span below = find_gap(text);
+        span below = find_gap(reader, text);
         add_text(reader, span_between(text.at, below.at), is_doubtful);
         if (!is_doubtful)
             find_links(reader, text);
@@ -238,11 +238,11 @@ static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
     message->leaves = read_leaves(reader, text);
     list_files(reader);
-    for (int rank = 0; rank < 3; rank++) { /* leaves that are shown, then attachments, then alternatives */
+    for (int rank = 0; rank < 3; rank++) { /* leaves that are shown, then attachments, then doubtful ones */
         message->n_joined = message->doubtful.count;
         for (size_t i = 0; i < message->leaves.count; i++) {
             const struct entity *leaf = &message->leaves.items[i];
-            if (rank == (leaf->is_doubtful ? 2 : is_attached(leaf)))
+            if (rank == (leaf->is_doubtful ? 2 : leaf->is_attached))
                 read_leaf(reader, leaf);
         }
     }

@@ -40,6 +40,9 @@ static const struct type_display {
 /* The first words of types. A type with another one is misspelt. */
 static const char KINDS[] = "text multipart application image message audio video font model chemical";
 
+/* The types of texts and messages that mail readers show. They show parts of other types as a file, as a card, or not. */
+static const char SHOWN_TYPES[] = "text/plain text/html text/enriched text/richtext message/rfc822";
+
 static enum display display_of_type(span type) {
     for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
         span name = span_of_text(TYPES[i].name);
@@ -89,14 +92,15 @@ static span encoding_name(struct arena *arena, span value) {
     return name;
 }
 
-/* Returns the description of a part by its fields. A field may be NULL. */
-static struct entity describe_part(struct reader *reader, const struct field *type_field,
-                                   const struct field *encoding_field, const struct field *disposition_field,
-                                   span body, const char *default_type) {
+/* Returns the description of a part of a section by these fields, which may be NULL. */
+static struct entity describe_part(struct reader *reader, const struct section *section, const struct field *type_field,
+                                   const struct field *encoding_field, span body, const char *default_type) {
     struct arena *arena = &reader->arena;
     span type = field_value(reader, type_field, false), encoding = field_value(reader, encoding_field, false);
     struct parameters type_parameters = read_parameters(reader, is_empty(type) ? span_of_text(default_type) : type);
-    struct parameters disposition_parameters = read_parameters(reader, field_value(reader, disposition_field, false));
+    span value = value_of(reader, section, LITERAL("content-disposition"), false);
+    struct parameters disposition_parameters = read_parameters(reader, value);
+    span disposition = disposition_parameters.main;
     span name = normalize_name(arena, type_parameters.main, MAX_TYPE);
     span charset = strip_any(type_parameters.charset, "\"' ");
     const uint8_t *blank = find_byte(charset, ' ');
@@ -109,13 +113,17 @@ static struct entity describe_part(struct reader *reader, const struct field *ty
     if (!is_type || is_misspelt)
         name = !is_empty(type_parameters.boundary) ? LITERAL("multipart/mixed")
                : find(name, LITERAL("html")) ? LITERAL("text/html") : LITERAL("text/plain");
+    bool is_multipart = starts_with(name, LITERAL("multipart/"));
+    bool is_elsewhere = !is_empty(disposition) && !is_same(disposition, LITERAL("inline"));
     struct entity entity = {
         .content_type = name,
         .charset = copy_lower(arena, truncate_text(charset, MAX_CHARSET)),
         .encoding = encoding_name(arena, encoding),
-        .disposition = truncate_text(disposition_parameters.main, MAX_ENCODING),
         .filename = truncate_text(filename, MAX_FILENAME),
+        .content_id = strip_any(value_of(reader, section, LITERAL("content-id"), false), "<> "),
+        .start = strip_any(type_parameters.start, "<> "),
         .is_doubtful = is_misspelt, /* mail readers may show it as a file */
+        .is_attached = is_elsewhere || !(is_multipart || is_one_of(name, SHOWN_TYPES)),
         .deletes_spaces = is_same_any_case(type_parameters.delsp, LITERAL("yes")),
         .boundary = type_parameters.boundary,
         .other_boundary = type_parameters.other_boundary,
@@ -172,14 +180,14 @@ static const uint8_t *next_delimiter(span body, span delimiter, span *tail, bool
     return NULL;
 }
 
-/* Adds the parts of a body between its delimiter lines. Parts after the last delimiter are read, too, because mail readers
- * show these parts. After MAX_PARTS parts, each part takes the place of the one before it, because the last part may be
- * the one that is shown. The margins, above the first delimiter and below the last one, may have parts of another
- * boundary, of a delimiter that is written wrongly, or of a multipart inside that has the boundary of the one around it;
- * or a part without a delimiter. These are added to margins, if this is not NULL. */
+/* Adds the parts of a body between its delimiter lines. After MAX_PARTS parts, each part takes the place of the one before
+ * it, because the last part may be the one that is shown. The margins, above the first delimiter and below the last one,
+ * may have parts of another boundary, of a delimiter that is written wrongly, or of a multipart inside that has the
+ * boundary of the one around it; or a part without a delimiter. These are added to margins, if this is not NULL, and so
+ * are parts after the last delimiter. */
 static void split_parts(struct arena *arena, span body, span boundary, span_list *parts, span_list *margins) {
     span delimiter = concatenate(arena, LITERAL("--"), boundary), tail = body, part = body;
-    bool is_last = false, is_margin = true;
+    bool is_last = false, is_margin = true, is_below = false; /* is_below: after the last delimiter */
     const uint8_t *at = is_empty(boundary) ? NULL : next_delimiter(body, delimiter, &tail, &is_last);
     for (bool is_inside = at; is_inside;) {
         part.end = at ? at : body.end;
@@ -190,33 +198,17 @@ static void split_parts(struct arena *arena, span body, span boundary, span_list
                 *LIST_ADD(arena, margins) = content;
         }
         if (!is_margin && (size_of(part) > 1 || !at) && (parts->count < MANY_PARTS || !is_blank_part(part))) {
-            parts->count -= parts->count > MAX_PARTS;
+            span_list *list = is_below && margins ? margins : parts;
+            list->count -= list->count > MAX_PARTS;
             part.end -= at != NULL; /* the line feed before a delimiter belongs to it */
-            *LIST_ADD(arena, parts) = part;
+            *LIST_ADD(arena, list) = part;
         }
         is_inside = at;
         is_margin = is_last;
+        is_below |= is_last;
         part.at = tail.at;
         at = at ? next_delimiter(body, delimiter, &tail, &is_last) : NULL;
     }
-}
-
-/* Returns the parts of a multipart by its boundaries, and those in its margins. Some programs encode a multipart as a
- * whole. If no boundary is in the body, returns the parts by the boundary that is. */
-static span_list find_parts(struct reader *reader, const struct entity *entity, span_list *margins) {
-    struct arena *arena = &reader->arena;
-    span_list parts = {0};
-    span body = entity->body, rest;
-    split_parts(arena, body, entity->boundary, &parts, margins);
-    split_parts(arena, body, entity->other_boundary, &parts, margins);
-    if (!parts.count) {
-        body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
-        body = convert_line_ends(arena, body);
-        split_parts(arena, body, entity->boundary, &parts, margins);
-    }
-    if (!parts.count)
-        split_parts(arena, body, find_boundary(body, &rest), &parts, margins);
-    return parts;
 }
 
 /* The state of read_leaves. */
@@ -226,6 +218,30 @@ struct walk {
     size_t n_parts, n_documents;   /* n_documents: opened by Python */
     size_t search_left, read_left; /* bytes that may still be searched for boundaries; bytes that may still be read */
 };
+
+/* Returns the parts of a multipart by its boundaries, and those in its margins. Some programs encode a multipart as a
+ * whole. If no boundary is in the body, returns the parts by the boundary that is. Where mail readers may find other
+ * parts, the multipart is doubtful, unless it is the message as a whole. */
+static span_list find_parts(struct walk *walk, struct entity *entity, span_list *margins) {
+    struct reader *reader = walk->reader;
+    struct arena *arena = &reader->arena;
+    span_list parts = {0};
+    span body = entity->body, rest;
+    split_parts(arena, body, entity->boundary, &parts, margins);
+    size_t n_parts = parts.count;
+    split_parts(arena, body, entity->other_boundary, &parts, margins);
+    entity->is_doubtful |= n_parts && parts.count > n_parts;
+    n_parts = parts.count;
+    if (!parts.count) {
+        body = decode_transfer(reader, first_bytes(body, MAX_ENCODED_BYTES), entity->encoding, &rest);
+        body = convert_line_ends(arena, body);
+        split_parts(arena, body, entity->boundary, &parts, margins);
+    }
+    if (!parts.count)
+        split_parts(arena, body, find_boundary(body, &rest), &parts, margins);
+    entity->is_doubtful |= parts.count > n_parts && walk->n_parts > 1;
+    return parts;
+}
 
 /* Returns whether MAX_PARTS and MAX_READINGS allow one more reading of a part. */
 static bool may_read(struct walk *walk) {
@@ -242,23 +258,25 @@ static void add_part(struct walk *walk, entity_list *parts, struct entity entity
 }
 
 /* Adds each reading of a part that a mail reader may choose: of several fields with one name, programs read the first
- * or the last one. */
+ * or the last one. If they differ, the part is doubtful. */
 static void add_readings(struct walk *walk, entity_list *parts, span text, const char *default_type) {
     struct reader *reader = walk->reader;
     struct section section = read_section(reader, text);
-    const struct field *types[2], *encodings[2];
+    const struct field *types[2], *encodings[2], *dispositions[2];
     size_t n_types = find_readings(&section, LITERAL("content-type"), types);
     size_t n_encodings = find_readings(&section, LITERAL("content-transfer-encoding"), encodings);
-    const struct field *disposition = find_field(&section, LITERAL("content-disposition"), false);
+    bool is_ambiguous = n_types || n_encodings || find_readings(&section, LITERAL("content-disposition"), dispositions);
     span body = span_between(section.body, text.end);
     size_t header_bytes = size_of(span_between(text.at, body.at));
     if (!is_empty(section.stray))
         add_part(walk, parts, (struct entity){.display = AS_TEXT, .body = section.stray}, 0);
     for (size_t type = 0; type <= n_types; type++)
         for (size_t encoding = 0; encoding <= n_encodings; encoding++)
-            if (!(type || encoding) || may_read(walk))
-                add_part(walk, parts, describe_part(reader, types[type], encodings[encoding], disposition, body,
-                                                    default_type), header_bytes);
+            if (!(type || encoding) || may_read(walk)) {
+                struct entity part = describe_part(reader, &section, types[type], encodings[encoding], body, default_type);
+                part.is_doubtful |= is_ambiguous;
+                add_part(walk, parts, part, header_bytes);
+            }
 }
 
 static unsigned truncation_of(enum display display) {
@@ -286,32 +304,48 @@ static span inner_entity(struct walk *walk, const struct entity *entity) {
     return convert_line_ends(arena, answer.text);
 }
 
+/* Returns how far a mail reader prefers an alternative; of equals, it shows the last one. */
+static int preference_of(const struct entity *part) {
+    bool is_page = is_same(part->content_type, LITERAL("text/html")) || part->display == AS_MULTIPART;
+    return is_page ? 2 : is_one_of(part->content_type, SHOWN_TYPES);
+}
+
 /* Adds the parts of an entity to walk->open in reverse order, because the last one is read next. The last part is read
- * after all bounds, because it may be the one that is shown. Of alternatives, the last one that is no plain text is shown,
- * and the others are doubtful. The parts in the margins are doubtful and read after the others, and at most
+ * after all bounds, because it may be the one that is shown. Of alternatives one part is plain, and of
+ * multipart/related and the like the first one, unless start= names another root. The others are doubtful, and so are all
+ * parts of multipart/encrypted. The parts in the margins are doubtful and read after the others, and at most
  * MAX_MARGIN_PARTS of them, because few mail readers show them, and they must not use up the bounds. */
 static void open_parts(struct walk *walk, const struct entity *entity, span_list inner, span_list margins) {
-    bool is_alternative = is_same(entity->content_type, LITERAL("multipart/alternative"));
-    bool is_digest = is_same(entity->content_type, LITERAL("multipart/digest"));
+    span kind = entity->content_type;
+    bool is_alternative = is_same(kind, LITERAL("multipart/alternative"));
+    bool has_root = is_one_of(kind, "multipart/related multipart/signed multipart/appledouble");
+    bool is_digest = is_same(kind, LITERAL("multipart/digest"));
     const char *default_type = is_digest ? "message/rfc822" : "text/plain"; /* of parts that have no Content-Type */
     entity_list parts = {0};
-    size_t shown = SIZE_MAX; /* the first reading of the alternative that is shown; SIZE_MAX: all are plain text */
+    size_t shown = 0; /* the alternative that is shown, or the root */
+    int preference = 0;
     for (size_t i = 0; i < inner.count; i++)
         if (may_read(walk) || i + 1 == inner.count) {
             size_t first = parts.count;
             add_readings(walk, &parts, inner.items[i], default_type);
-            bool is_read = parts.count > first;
-            if (is_read && (parts.items[first].display == AS_HTML || parts.items[first].display == AS_MULTIPART))
+            first += is_empty(parts.items[first].content_type); /* stray lines come before the part */
+            if (is_alternative ? preference_of(&parts.items[first]) >= preference : !i) {
+                preference = preference_of(&parts.items[first]);
                 shown = first;
+            }
         }
+    bool is_hidden = is_same(kind, LITERAL("multipart/encrypted")) ||
+                     (parts.count && !is_empty(entity->start) && !is_same(parts.items[shown].content_id, entity->start));
     size_t n_inner = parts.count;
     for (size_t i = 0; i < margins.count && i < MAX_MARGIN_PARTS && may_read(walk); i++)
         add_readings(walk, &parts, margins.items[i], default_type);
     for (size_t i = parts.count; i--;) {
         struct entity *part = LIST_ADD(&walk->reader->arena, &walk->open);
         *part = parts.items[i];
-        part->is_doubtful |= entity->is_doubtful || i >= n_inner ||
-                             (is_alternative && shown < SIZE_MAX && (i < shown || part->display == AS_TEXT));
+        part->is_attached &= part->display < AS_SMIME || !is_empty(kind); /* or else it is the message as a whole */
+        part->is_attached |= entity->is_attached;
+        part->is_doubtful |= entity->is_doubtful || is_hidden || i >= n_inner ||
+                             ((is_alternative || has_root) && i != shown);
     }
 }
 
@@ -324,7 +358,7 @@ static void read_entity(struct walk *walk, struct entity entity) {
         reader->message.truncations |= TRUNCATED_PARTS;
     else if (entity.display == AS_MULTIPART) {
         walk->search_left -= size;
-        inner = find_parts(reader, &entity, &margins);
+        inner = find_parts(walk, &entity, &margins);
     } else if (entity.display >= AS_PDF && walk->n_documents++ >= MAX_DOCUMENTS)
         reader->message.truncations |= truncation_of(entity.display);
     else if (is_message || entity.display >= AS_PDF) {

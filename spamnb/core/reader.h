@@ -34,9 +34,10 @@ static inline bool is_text(enum display display) { return display >= AS_TEXT && 
 /* A part, with its body in its transfer encoding. The body of an inner message is the whole inner message, with its
  * header section. Stray lines of a section are a part without a content type. */
 struct entity {
-    span content_type, charset, encoding, disposition, filename;
+    span content_type, charset, encoding, filename, content_id, start; /* start: the content_id of a multipart's root */
     enum display display; /* how a mail reader shows the part */
-    bool is_doubtful; /* the part is an alternative that mail readers do not show */
+    bool is_doubtful; /* some mail readers do not show the part, or read it otherwise */
+    bool is_attached; /* mail readers show the part only when the user opens it */
     bool deletes_spaces; /* DelSp=yes: a space before a line end is deleted with the line end (RFC 3676) */
     span boundary, other_boundary, body; /* other_boundary: that of struct parameters */
 };
@@ -46,7 +47,7 @@ typedef LIST(struct entity) entity_list;
 enum {
     MAX_TEXT = 1 << 20, /* bytes of plain text, and of doubtful text, in one message; ordinary mail: 194,940 */
     MIN_TEXT = 1 << 12, /* bytes that are read of each text even if earlier texts have used up MAX_TEXT */
-    MAX_BREAKS = 60,    /* line ends without text between them, after which text is doubtful; ordinary mail: 59 */
+    MAX_BREAKS = 60,    /* lines without words, or line breaks of a page, after which text is doubtful; ordinary mail: 59 */
     MAX_URL = 2000,     /* bytes of a URL that is shown to people; ordinary mail: 95,430, if a picture is in the URL */
     MAX_HOST = 255,     /* bytes of a host's name (RFC 1035) */
     MAX_TOKENS = 50000 - 16, /* of a message, with repetitions, because more would take seconds to learn; ordinary
@@ -179,7 +180,7 @@ span value_of(struct reader *reader, const struct section *section, span name, b
 
 struct parameters {
     span main; /* the value before its parameters, in lower case */
-    span charset, boundary, name, filename, delsp;
+    span charset, boundary, name, filename, delsp, start;
     span other_boundary; /* the last boundary=, if it is not the boundary: programs read one of them */
 };
 
