@@ -93,7 +93,7 @@ class NaiveBayes(Learner):
         ``sums`` are those of ``examples.hashes``.
         """
         totals, lengths = model.totals, examples.lengths
-        counts = sums.document_counts[examples.columns]
+        counts = sums.document_counts.take(examples.columns, axis=0)  # a tenth of the time of an index
         labels = np.repeat([totals.classes.index(each.label) for each in examples.messages], lengths).astype(np.intp)
         counts[np.arange(len(counts)), labels] -= model.lesson_weight
         counts = np.clip(counts, 0, MAX_COUNT).astype(np.uint32)

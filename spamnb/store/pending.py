@@ -42,7 +42,7 @@ class Pending(NamedTuple):
     def add_to(self, figures: np.ndarray, hashes: np.ndarray) -> None:
         """Add the pending weights to the ``figures`` (n, C, 3) in the buckets of the tokens with these ``hashes``."""
         if len(self.hashes):
-            figures[:, :, WEIGHT] += self.weights[find_sorted(self.hashes, hashes)]
+            figures[:, :, WEIGHT] += self.weights.take(find_sorted(self.hashes, hashes), axis=0)
 
 
 def read_pending(database: Database, class_ids: Mapping[str, int]) -> Examples:

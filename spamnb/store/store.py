@@ -439,7 +439,7 @@ class Store(Database):
         """Return the figures (k, C, 3) of tokens in these classes, in this file alone."""
         rows, numbers = self._open_rows(), self.own.class_ids
         places = rows.find_places(hashes, self.own)
-        table = rows.figures[places]
+        table = rows.figures.take(places, axis=0)
         self._read_pending().add_to(table, hashes)
         figures, present = np.zeros((len(places), len(classes), 3), np.int64), [name in numbers for name in classes]
         figures[:, present] = table[:, [numbers[name] for name in classes if name in numbers]]

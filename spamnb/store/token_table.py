@@ -134,7 +134,7 @@ class TokenTable:
         places = sort_distinct(np.concatenate(self._changed))
         hashes = self._index.texts(places.astype(np.uint32))[0].view(np.int64)
         order = np.argsort(hashes)
-        figures, texts = self.figures[places[order]], TokenArray.concat(self._texts)
+        figures, texts = self.figures.take(places[order], axis=0), TokenArray.concat(self._texts)
         rewrite(self._database, hashes[order], figures, texts, model.meta[SIZE], model.dimensions)
         self._changed, self._texts = [], []
 
