@@ -175,7 +175,7 @@ class ListedName(NamedTuple):
     answer: bytes
 
 
-_BEFORE_NAME = re.compile(rb'\A\(([^()]*)\) +(NIL|"\\?[^\r\n]?") +')
+_BEFORE_NAME = re.compile(rb'\A\(([^()]*)\) +((?i:NIL)|"\\?[^\r\n]?"|[^\w\s"(){]) +')
 _LISTED = re.compile(  # extended data may follow the name (RFC 5258)
     _BEFORE_NAME.pattern + rb'(?:"((?:[^"\\]|\\.)*)"|(?!NIL *\Z)([^"\s{][^"\s]*))(?: +\(.*\))? *\Z'
 )
@@ -194,7 +194,7 @@ def read_listed(item: bytes | tuple[bytes, bytes]) -> ListedName:
     if match is None:
         return ListedName([], "", None, _BEFORE_NAME.sub(b"", line if literal is None else literal))
     raw = literal if literal is not None else match[4] or re.sub(rb"\\(.)", rb"\1", match[3])
-    separator = "" if match[2] == b"NIL" else match[2][1:-1][-1:].decode("utf-8", "replace")
+    separator = "" if match[2].upper() == b"NIL" else match[2].strip(b'"')[-1:].decode("utf-8", "replace")
     try:
         name = decode(raw)
         is_plain = bool(name) and name.isprintable() and encode(name) == raw

@@ -102,6 +102,11 @@ def test_listed_names_are_those_that_imapclient_encodes(name: str) -> None:
         assert imap_connection.read_listed(item)[:3] == ([b"\\marked"], ".", name)
 
 
+def test_the_separator_of_names_may_lack_its_quotes_and_nil_may_be_small() -> None:
+    for written, separator in ((b"nil", ""), (b'""', ""), (b"/", "/"), (b'"\\\\"', "\\"), (b'"\\"', "\\")):
+        assert imap_connection.read_listed(b"(\\Sent) %b Sent" % written)[:3] == ([b"\\sent"], separator, "Sent")
+
+
 LISTING = b'* LIST () "/" INBOX\r\n* LIST () "/" Work\r\n'
 
 
