@@ -83,7 +83,8 @@ static span normalize_name(struct arena *arena, span value, size_t max_bytes) {
  * may follow the name. */
 static span encoding_name(struct arena *arena, span value) {
     static const char *const NAMES[][2] = {
-        {"base64", "base64"}, {"base-64", "base64"}, {"quoted", "quoted-printable"}, {"uu", "x-uuencode"}, {"x-uu", "x-uuencode"},
+        {"base64", "base64"}, {"base-64", "base64"}, {"quoted", "quoted-printable"}, {"uu", "x-uuencode"},
+        {"x-uu", "x-uuencode"},
     };
     span name = normalize_name(arena, value, MAX_ENCODING);
     for (size_t i = 0; i < COUNT_OF(NAMES); i++)
