@@ -18,6 +18,7 @@ enum {
     MAX_PARTS_BYTES = 128, /* of the plain parts of a word: more than any word that is counted */
     MAX_META = 100, /* "url" must begin in these bytes of a meta element's content; ordinary mail: in 4 */
     MAX_PRESCAN = 2048, /* bytes before the declaration of a charset; ordinary mail: 1,067. Browsers read 1,024 */
+    MAX_ABOVE_PAGE = 12, /* pixels by which text may be moved above the page */
     MAX_CHARSET = 40, /* bytes of a charset's name (RFC 2978) */
 };
 
@@ -31,6 +32,8 @@ struct node {
     uint64_t hash; /* of the name, if HTML has no such tag; else 0 */
     struct attributes *attributes; /* the attributes that set style; NULL if the tag has none */
     const struct style *style;
+    uint32_t n_pieces; /* of the page before the element */
+    float shift, above; /* of the element itself, as in its style */
 };
 
 struct element {
@@ -102,6 +105,7 @@ static void add_node(struct document *d, size_t at, struct node node) {
     bool is_barrier = TAGS[element->tag].flags & IS_BARRIER || is_foreign_tag(element->tag) || !at;
     element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
     element->node = (uint32_t)d->nodes.count;
+    node.n_pieces = (uint32_t)d->pieces.count;
     bool is_moved = at && contains_cells(&d->stack[at - 1]) && !is_table_part(element->tag);
     node.parent = is_moved ? DOUBTFUL_NODE : at ? d->stack[at - 1].node : 0;
     *LIST_ADD(d->arena, &d->nodes) = node;
@@ -351,8 +355,8 @@ static void start_element(struct document *d, unsigned tag, span name, const str
     uint64_t hash = tag == TAG_UNKNOWN ? hash_any_case(SECRET, name) : 0;
     struct node node = {.tag = tag, .parent = top_of(d)->node, .name = name, .hash = hash, .attributes = attributes};
     if (kind == VOID || TAGS[tag].text == RAW) { /* its box has no text, but may cover other text */
-        if (tag != TAG_IMG) /* good mail moves pictures of one pixel, which count readers */
-            *LIST_ADD(d->arena, &d->nodes) = node;
+        node.n_pieces = (uint32_t)d->pieces.count;
+        *LIST_ADD(d->arena, &d->nodes) = node;
         return;
     }
     if (is_table_part(tag)) {
@@ -428,7 +432,10 @@ static const struct style *style_of(struct document *d, uint32_t number) {
     struct node *node = &d->nodes.items[number];
     if (!node->style) {
         const struct style *parent = number ? style_of(d, node->parent) : &FIRST_STYLE;
-        node->style = wrapped_style(d, node, style_in(d, parent, node));
+        const struct style *style = style_in(d, parent, node);
+        node->shift = style == parent ? 0 : style->shift;
+        node->above = style == parent ? 0 : style->above;
+        node->style = wrapped_style(d, node, style);
     }
     return node->style;
 }
@@ -437,6 +444,36 @@ static const struct style *style_of(struct document *d, uint32_t number) {
 static bool is_doubtful(const struct document *d, const struct piece *piece) {
     const struct style *style = d->nodes.items[piece->node].style;
     return !style || style->is_doubtful;
+}
+
+/* Makes text doubtful that later elements may cover. From the end of the page on, what elements reach over adds up, and the
+ * lines of plain text before them take it up. */
+static void cover_text(struct document *d) {
+    float reach = 0, line = 0; /* line: height of the plain text between two ends of lines */
+    bool is_in_line = false; /* the element is in the same line */
+    size_t at = d->pieces.count;
+    for (size_t i = d->nodes.count; i-- > 0;) {
+        const struct node *node = &d->nodes.items[i];
+        for (; at > node->n_pieces && reach > 0; at--) {
+            struct piece *piece = &d->pieces.items[at - 1];
+            span text = skip_spaces(d->reader, piece->text);
+            if (piece->kind == END_OF_WORD) {
+                reach -= line;
+                line = 0;
+                is_in_line = false;
+            } else if (!is_empty(text)) {
+                bool is_line = !is_in_line && !is_doubtful(d, piece) && *text.at != '&'; /* it may be a blank */
+                line = is_line ? line_height(d->nodes.items[piece->node].style) : line;
+                piece->node = reach > MAX_COVERED ? DOUBTFUL_NODE : piece->node;
+            }
+        }
+        at = at < node->n_pieces ? at : node->n_pieces;
+        reach = reach > 0 ? reach : 0;
+        is_in_line = is_in_line || node->shift > 0 || node->above > 0;
+        line = is_in_line ? 0 : line;
+        reach = (reach > node->above ? reach : node->above) + node->shift;
+    }
+    d->sheet.is_lost = d->sheet.is_lost || reach > MAX_ABOVE_PAGE;
 }
 
 /* Returns whether an element has a style or class attribute, which may put space around its text. */
@@ -939,6 +976,7 @@ struct html_text read_html(struct reader *reader, span html) {
         d->sheet.is_lost = d->sheet.is_lost || (is_doubtful && is_column && !style_of(d, node->parent)->is_doubtful);
     }
     d->sheet.is_lost = d->sheet.is_lost || style_of(d, 0)->size < MIN_PAGE_LETTER;
+    cover_text(d);
     for (size_t i = 0; i < d->sheet.texts.count; i++)
         add_sheet_text(d, d->sheet.texts.items[i]);
     add_reversed_text(d);

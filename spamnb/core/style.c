@@ -9,6 +9,7 @@ enum {
     MAX_STEPS = 1000000, /* in a document: one for each class of an element and each rule that is compared with it, and for
                           * each byte of the names that are searched for x of [class*=x]; ordinary mail: 20,093. Without this bound a page
                           * of 60 kB would take 11 seconds */
+    MAX_MARK = 8, /* bytes of a string and its quotes, such as "\2713" */
     MAX_PART = 64, /* bytes of x in the selector [class*=x] */
     MAX_NESTED = 8,  /* levels of blocks in blocks, such as "@media {...}", because of recursion; ordinary mail: 3 */
     MAX_OPEN = 1024, /* levels of brackets in brackets, each a byte of the stack; ordinary mail: 2 */
@@ -19,20 +20,24 @@ enum {
 #define TOO_SMALL .1f
 #define MAX_MARGIN 150 /* pixels; text beyond may be outside of a box around it */
 #define MIN_LETTER 5.0f /* pixels */
-#define MIN_LINE 6.4f /* pixels; a height in multiples of the letters' size is one of 16 pixels */
+#define MIN_LINE .7f /* of the letters' size; lines that are less high cover one another */
+#define INHERITED -1000.0f /* the height of lines of the parent */
+#define CONTENT_AREA 1.17f /* height of the background of a line, in sizes of its letters */
 #define MAX_SIZE 320.0f
 #define MIN_DISTANCE 64 /* between colors: the sum of the differences of three channels of 0 to 255 */
 
 enum { WHITE = 0xFFFFFF, BLACK = 0, LINK = 0x0000EE, BUTTON = 0xEFEFEF, YELLOW = 0xFFFF00 };
 
-const struct style FIRST_STYLE = {.pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size = 16, .lines = 16};
+const struct style FIRST_STYLE = {.pairs = {{BLACK, WHITE}}, .n_pairs = 1, .size = 16, .largest = 16, .lines = -1.2f};
 const struct style DOUBTFUL_STYLE = {
-    .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .lines = 16, .flags = MAY_HIDE, .is_doubtful = true};
+    .pairs = {{UNKNOWN, UNKNOWN}}, .n_pairs = 1, .size = 16, .largest = 16, .lines = -1.2f, .flags = MAY_HIDE,
+    .is_doubtful = true};
 
 /* What declarations of a block do. A color or a size that they give two values is not known. */
 struct effect {
     rgb color, background; /* or UNSET */
-    float size, lines;     /* size: pixels, or less than 0: a multiple of the parent's size; 0: unset */
+    float size, lines;     /* size: pixels, or less than 0: a multiple of the parent's size; lines: as in a style; 0: unset */
+    float shift, above;    /* as in a style */
     uint32_t flags;
     bool has_important_lines;
     uint8_t color_kinds, ground_kinds; /* bits of the declarations of the color and the background: 1 ordinary, 2
@@ -58,6 +63,8 @@ struct rule {
     span key, tag, part; /* part: a text in the class or id, by part_kind, if key is none */
     uint64_t hash, tag_hash, ancestors; /* hash: of kind and key; tag_hash: of tag */
     const struct effect *effect;
+    bool is_part, is_first; /* is_first: it is for the first line or letter of the element; is_part: for this, or for a box
+                             * before or after its text */
 };
 
 #define VALUE_IS(text) is_same(value, LITERAL(text)) /* of the variable value */
@@ -209,15 +216,18 @@ static bool begins_number(span word) {
 
 static float smaller(float a, float b) { return a < b ? a : b; }
 
+static float larger(float a, float b) { return a > b ? a : b; }
+
 struct range {
     double least, most, spread; /* spread: the largest fourth length, as in a shadow */
+    double lowest, vertical;   /* the least and the largest of the first and the third length, as in a margin */
 };
 
 /* Returns the range of the lengths in a value: an endless one if a length is not understood, an empty one if it has none.
  * blur: the number of the length that does not count, from 1 on, in each part of the value between commas; 0: all count. */
 static struct range read_range(span value, unsigned blur) {
-    const struct range endless = {-INFINITY, INFINITY, INFINITY};
-    struct range range = {INFINITY, -INFINITY, 0};
+    const struct range endless = {-INFINITY, INFINITY, INFINITY, -INFINITY, INFINITY};
+    struct range range = {INFINITY, -INFINITY, 0, 0, 0};
     unsigned n = 0;
     for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
         if (starts_with(word, LITERAL("rgb"))) { /* a color, which may have blanks */
@@ -234,6 +244,8 @@ static struct range read_range(span value, unsigned blur) {
                 return endless;
             range.least = pixels < range.least ? pixels : range.least;
             range.most = pixels > range.most ? pixels : range.most;
+            range.lowest = n & 1 && pixels < range.lowest ? pixels : range.lowest;
+            range.vertical = n & 1 && pixels > range.vertical ? pixels : range.vertical;
             range.spread = n == 4 && pixels > range.spread ? pixels : range.spread;
         }
         n = word.end[-1] == ',' ? 0 : n;
@@ -353,7 +365,10 @@ static bool is_near(struct colors pair) {
 
 /* The kinds of properties with values of their own. */
 enum { P_COLOR, P_BACKGROUND, P_BACKGROUND_COLOR, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT,
-       P_SHADOW };
+       P_SHADOW, P_MARGIN, P_MARGIN_BELOW, P_TOP, P_BOTTOM, P_PADDING, P_BORDER, P_POSITION, P_OPACITY };
+
+/* The values that hide nothing of a property that is not known, or of which only is known that it hides its element. */
+#define HARMLESS "none auto normal inherit initial unset visible isolate border-box padding-box"
 
 /* Properties, separated by blanks, and their values that hide nothing: these words, and if there are bounds, all values
  * whose lengths in pixels are within them. flags: what another value may do. */
@@ -370,9 +385,17 @@ static const struct property {
                               "table-caption list-item flex inline-flex inherit initial", .flags = MAY_HIDE},
     [P_FLOAT] = {"float", ""},
     [P_SHADOW] = {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
-    {"margin margin-left margin-right margin-top margin-bottom margin-inline margin-inline-start margin-inline-end "
-     "margin-block margin-block-start margin-block-end", "", -12, 700, MOVES},
-    {"top right bottom left inset", "", -4, 4, MOVES},
+    [P_MARGIN] = {"margin-left margin-right margin-top margin-inline margin-inline-start margin-inline-end "
+                  "margin-block-start -webkit-margin-before -webkit-margin-start -webkit-margin-end", "", -12, 700, MOVES},
+    [P_MARGIN_BELOW] = {"margin margin-bottom margin-block margin-block-end -webkit-margin-after", "", -12, 700, MOVES},
+    [P_TOP] = {"top", "", -12, 4, MOVES},
+    [P_BOTTOM] = {"bottom", "", -4, 12, MOVES},
+    [P_PADDING] = {"padding padding-top padding-bottom padding-block padding-block-start padding-block-end "
+                   "-webkit-padding-before -webkit-padding-after", "", -INFINITY, 700, MOVES}, /* not read below 0 */
+    [P_BORDER] = {"border border-top border-bottom border-width border-top-width border-bottom-width border-block "
+                  "border-block-start border-block-end border-block-width", "", 0, 50, MAY_HIDE},
+    [P_POSITION] = {"position", "static relative inherit initial", .flags = MOVES},
+    [P_OPACITY] = {"opacity", "1 100% inherit initial", .flags = MAY_HIDE},
     /* A box with the value "clip" does not grow with the boxes that float in it. */
     {"overflow overflow-x overflow-y", "visible hidden auto scroll inherit initial", .flags = OVERFLOWS},
     {"height max-height white-space flex flex-basis flex-grow flex-shrink", "auto none 100% normal pre-wrap pre-line "
@@ -385,16 +408,25 @@ static const struct property {
     {"flex-direction flex-flow unicode-bidi", "row column normal embed isolate plaintext inherit initial",
      .flags = MAY_HIDE | REVERSES},
     {"table-layout", "auto inherit initial", .flags = FIXED},
-    {"position transform -webkit-transform -ms-transform translate scale rotate", "none static relative inherit initial",
-     .flags = MOVES},
-    {"padding padding-top padding-bottom padding-right padding-left", "", -INFINITY, 700, MOVES}, /* not read below 0 */
+    {"transform -webkit-transform -ms-transform translate scale rotate", "none inherit initial", .flags = MOVES},
+    {"padding-right padding-left padding-inline padding-inline-start padding-inline-end -webkit-padding-start "
+     "-webkit-padding-end", "", -INFINITY, 700, MOVES},
     {"text-indent word-spacing vertical-align", "", -4, 100, MAY_HIDE},
-    {"gap border border-top border-bottom border-left border-right border-width border-top-width border-bottom-width "
-     "border-left-width border-right-width", "", 0, 50, MAY_HIDE},
-    {"outline outline-width text-decoration text-decoration-thickness -webkit-text-stroke-width", "", 0, 3, MOVES},
+    {"gap border-left border-right border-left-width border-right-width", "", 0, 50, MAY_HIDE},
+    {"outline outline-width text-decoration -webkit-text-decoration text-decoration-thickness -webkit-text-stroke-width", "",
+     0, 3, MOVES},
+    {"left right inset", "", -4, 4, MOVES},
+    {"z-index", "auto inherit initial", 0, INFINITY, MAY_HIDE},
+    {"zoom", "1 100% normal inherit initial", .flags = MAY_HIDE | MOVES},
+    {"text-shadow", "", -3, 3, MOVES, .blur = 3},
+    /* What these do is done to their own element. */
+    {"visibility clip clip-path -webkit-clip-path mask -webkit-mask content-visibility -webkit-text-fill-color "
+     "mix-blend-mode background-clip -webkit-background-clip background-blend-mode font-size-adjust border-image "
+     "font-variation-settings font-optical-sizing font-variant-numeric font-variant-east-asian font-variant-alternates "
+     "object-fit object-position", HARMLESS, .flags = MAY_HIDE},
     /* The properties of ordinary mail that cannot hide text. */
     {"direction justify-content font-family font-weight font-style font-variant font-stretch src unicode-range "
-        "font-display panose-1 text-align text-align-last text-transform text-rendering text-justify text-shadow text-decoration-line "
+        "font-display panose-1 text-align text-align-last text-transform text-rendering text-justify text-decoration-line "
         "text-decoration-color text-decoration-style text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
         "text-underline text-overflow min-height clear cursor "
         "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break caption-side empty-cells "
@@ -406,16 +438,18 @@ static const struct property {
         "background-attachment background-origin box-sizing "
         "list-style-position list-style-image page-break-before page-break-after page-break-inside orphans widows "
         "align-items align-self align-content justify-items justify-self flex-wrap "
-        "order tab-size tab-interval transition transition-duration will-change "
+        "tab-size tab-interval transition transition-duration transform-origin animation-duration "
+        "animation-iteration-count -webkit-text-decoration-skip will-change break-before break-after break-inside "
+        /* names that no browser has, but mail programs and their authors */
+        "size tab-stops v-text-anchor v-text-kern cellpadding cellspacing align valign font-color font-smooth "
         "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
         "-moz-osx-font-smoothing -moz-box-sizing -webkit-box-sizing supported-color-schemes caret-color font-variant-caps "
         "-webkit-nbsp-mode behavior page -webkit-tap-highlight-color font-feature-settings font-variant-ligatures "
         "font-kerning", ""},
 };
 
-/* The properties that are in no table. */
-static const struct property OTHER = {
-    "", "none 1 auto normal inherit initial unset 100% visible isolate border-box padding-box", .flags = MAY_HIDE};
+/* The properties that are in no table. They may hide their element, and cover any text of the page. */
+static const struct property OTHER = {"", HARMLESS, .flags = MAY_HIDE | MOVES};
 
 void style_begin(void) {
     for (size_t property = 0; property < COUNT_OF(PROPERTIES); property++)
@@ -427,7 +461,7 @@ void style_begin(void) {
 static void set_color(rgb *color, rgb value) { *color = *color == UNSET || *color == value ? value : UNKNOWN; }
 
 /* How a size is read. words: those that stand for medium; em, percent, unitless: pixels of these units; less than 0: a
- * multiple of the parent's size. */
+ * multiple of the parent's size, or for a height of lines, of the size of the letters. */
 struct scale {
     const char *words;
     double medium, em, percent, unitless;
@@ -435,7 +469,7 @@ struct scale {
 
 static const struct scale
     LETTERS = {"xx-small x-small small medium large x-large xx-large initial", 10, -1, -.01, 1},
-    LINES = {"normal initial", 16, 16, .16, 16};
+    LINES = {"normal initial", -1.2, -1, -.01, -1};
 
 /* Returns a size of letters, or a height of lines; TOO_SMALL if it is too small, too large or not understood. */
 static float read_size(span value, const struct scale *scale) {
@@ -451,6 +485,12 @@ static float read_size(span value, const struct scale *scale) {
 
 static void set_size(float *size, float value) { *size = *size == 0 || *size == value ? value : TOO_SMALL; }
 
+/* Reads a height of lines. */
+static void set_lines(struct effect *effect, span value) {
+    set_size(&effect->lines, is_one_of(value, "inherit unset") ? INHERITED : read_size(value, &LINES));
+    effect->flags |= begins_number(value) && !is_digit(value.end[-1]) ? HAS_UNIT : 0;
+}
+
 /* Reads the size of letters and the height of lines in a value of the property font. */
 static void set_font(struct effect *effect, span value) {
     if (find_byte(value, '('))
@@ -464,7 +504,7 @@ static void set_font(struct effect *effect, span value) {
             continue;
         set_size(&effect->size, read_size(starts_with(strip(value), LITERAL("/")) ? (span){0} : size, &LETTERS));
         if (size.end < word.end)
-            set_size(&effect->lines, read_size(skip_bytes(span_between(size.end, word.end), 1), &LINES));
+            set_lines(effect, skip_bytes(span_between(size.end, word.end), 1));
         return;
     }
 }
@@ -502,7 +542,7 @@ static void add_declaration(struct effect *effect, int number, span value) {
         set_font(effect, value);
         return;
     case P_LINE:
-        set_size(&effect->lines, read_size(value, &LINES));
+        set_lines(effect, value);
         return;
     case P_CONTENT: /* a picture replaces the text of its element */
         effect->flags |= find_byte(value, '(') ? MAY_HIDE : 0;
@@ -515,11 +555,34 @@ static void add_declaration(struct effect *effect, int number, span value) {
         return;
     case P_DISPLAY:
     case P_FLOAT:
+        effect->flags |= is_one_of(value, "inline initial inherit unset") ? IS_IN_LINES : 0;
         effect->flags |= starts_with(value, LITERAL("table")) || VALUE_IS("none") ? 0 : IS_BOX;
         break;
     case P_SHADOW: /* it may cover the background beneath letters */
         effect->flags |= range.spread + fmax(range.most, -range.least) > property->most ? MOVES : 0;
         effect->flags |= find(value, LITERAL("inset")) && fmax(range.most, -range.least) > 3 ? MAY_HIDE : 0;
+        effect->shift += (float)(fmax(-range.least, 0) + range.spread);
+        break;
+    case P_MARGIN_BELOW: /* what follows may cover the element */
+        effect->flags |= range.lowest < -MAX_COVERED ? MAY_HIDE : 0;
+        /* fall through */
+    case P_MARGIN:
+        effect->flags |= range.least < -MAX_COVERED ? REACHES : 0;
+        effect->shift += (float)fmax(-range.least, 0);
+        break;
+    case P_TOP:
+    case P_BOTTOM:
+        effect->shift += (float)fmax(number == P_TOP ? -range.least : range.most, 0);
+        break;
+    case P_BORDER:
+        effect->flags |= range.vertical > 1 ? HAS_GROUND : 0;
+        /* fall through */
+    case P_PADDING:
+        effect->above += (float)range.vertical;
+        break;
+    case P_OPACITY:
+    case P_POSITION:
+        effect->flags |= is_one_of(value, "1 100% static inherit initial") ? 0 : IS_ABOVE;
         break;
     default:
         break;
@@ -537,8 +600,10 @@ static void read_declarations(span text, struct effect *effect, struct effect *u
         const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
         span name = strip(span_between(text.at, colon ? colon : text.at));
         text = skip_bytes(span_between(end, text.end), 1);
-        if (is_empty(name) || starts_with(name, LITERAL("mso-")) || starts_with(name, LITERAL("--")) ||
-            starts_with(name, LITERAL("scrollbar-")))
+        span word = name, prefix = read_name(&word);
+        prefix.end = before_first(skip_bytes(prefix, 1), '-').end;
+        bool has_blank = !is_empty(word) && is_space(*word.at);
+        if (is_empty(name) || has_blank || starts_with(name, LITERAL("--")) || is_one_of(prefix, "mso -ms -premailer scrollbar"))
             continue;
         span value = strip(span_between(colon + 1, end)), rest = value;
         rest.at = before_first(value, '!').end;
@@ -674,9 +739,11 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule) {
         if (kind != OF_ANY && !is_empty(name)) {
             add_condition(rule, kind, name);
             has_names = has_names && (kind == OF_TAG || starts_with(text, LITERAL("\\")) || has_name(sheet, name));
-        } else if (c == ':')
-            is_shown = is_shown && !is_one_of(name, "hover active focus visited before after selection");
-        else if (c == '(' || c == '[') {
+        } else if (c == ':') {
+            rule->is_first = rule->is_first || is_one_of(name, "first-line first-letter");
+            rule->is_part = rule->is_part || rule->is_first || is_one_of(name, "before after");
+            is_shown = is_shown && !is_one_of(name, "hover active focus visited selection");
+        } else if (c == '(' || c == '[') {
             uint8_t closer = c == '(' ? ')' : ']';
             const uint8_t *end = find_outside(span_between(begin, text.end), closer, closer);
             has_names = (c == '(' || read_attribute_selector(sheet, span_between(begin, end), rule)) && has_names;
@@ -819,19 +886,57 @@ static void set_colors(struct style *style, const struct style *parent, rgb lett
         }
 }
 
-/* Returns a size, or a height of lines; other: that of the parent. */
+/* Returns a size of letters; other: that of the parent. */
 static float number_in(float other, float number) { return number < 0 ? -number * other : number; }
+
+/* Returns the pixels of the height of lines of letters of this size. */
+static float height_of(float lines, float size) { return lines < 0 ? -lines * size : lines; }
+
+float line_height(const struct style *style) { return height_of(style->lines, style->size); }
+
+/* Applies the height of lines. A rule with the height of the parent replaces no other height, unless it is important. */
+static void apply_lines(struct style *style, const struct style *parent, const struct effect *effect, bool counts) {
+    float lines = effect->lines == INHERITED ? parent->lines : effect->lines;
+    if (lines < 0 && effect->flags & HAS_UNIT) /* elements inside inherit the pixels */
+        lines = height_of(lines, style->size);
+    if (effect->lines == 0 || (!counts && effect->lines == INHERITED && !effect->has_important_lines))
+        return;
+    if (counts || height_of(lines, style->size) < line_height(style))
+        style->lines = lines;
+}
 
 /* Applies declarations that count for an element, or that may count. */
 static void apply_effect(struct style *style, const struct style *parent, const struct effect *effect, bool counts) {
-    float size = number_in(parent->size, effect->size), lines = number_in(parent->lines, effect->lines);
+    float size = number_in(parent->size, effect->size), largest = number_in(parent->largest, effect->size);
     set_colors(style, parent, effect->color, effect->background, counts);
-    if (effect->size != 0)
+    if (effect->size != 0) {
         style->size = counts ? size : smaller(style->size, size);
-    /* a rule with the height of the parent replaces no other height, unless it is important */
-    if (counts ? effect->lines != 0 : effect->lines > 0 || effect->has_important_lines)
-        style->lines = counts ? lines : smaller(style->lines, lines);
-    style->flags |= effect->flags;
+        style->largest = counts ? largest : larger(style->largest, largest);
+    }
+    apply_lines(style, parent, effect, counts);
+    style->flags |= effect->flags | (effect->background == UNSET || effect->background == CLEAR ? 0 : HAS_GROUND);
+    style->shift = larger(style->shift, effect->shift);
+    if (effect->flags & IS_BOX)
+        style->above_of_box = larger(style->above_of_box, effect->above);
+    else
+        style->above = larger(style->above, effect->above);
+}
+
+/* Returns by how many pixels the background of a box covers text before it. is_inline: the box is within lines of text, where
+ * its padding and letters that are larger than the line reach over the line before. */
+static float above_of(const struct style *style, bool is_inline) {
+    float above = style->flags & IS_IN_LINES ? larger(style->above, style->above_of_box) : style->above;
+    bool has_ground = style->flags & HAS_GROUND && (is_inline || style->flags & IS_IN_LINES);
+    float size = has_ground ? style->largest : style->size; /* without a background, letters cover text */
+    float outside = larger(0, (CONTENT_AREA * size - height_of(style->lines, size)) / 2);
+    return has_ground ? above + outside : outside > 3 * MAX_COVERED ? outside : 0;
+}
+
+static bool has_near_pair(const struct style *style) {
+    bool is_any_near = false;
+    for (size_t i = 0; i < style->n_pairs; i++)
+        is_any_near = is_any_near || is_near(style->pairs[i]);
+    return is_any_near;
 }
 
 /* Applies the rules that match by this key. A color of the element's own declarations may replace one of a rule's two. */
@@ -843,6 +948,17 @@ static void apply_rules(struct sheet *sheet, struct style *style, const struct s
         if (rule->hash != hash || (!is_empty(rule->tag) && rule->tag_hash != tag_hash) || rule->ancestors & ~parent->keys)
             continue;
         rgb letters = rule->effect->color, background = rule->effect->background;
+        if (rule->is_part) { /* what it does to other text */
+            struct style part = *style;
+            apply_effect(&part, parent, rule->effect, false);
+            style->shift = part.shift;
+            style->above_of_part = larger(style->above_of_part, above_of(&part, !(rule->effect->flags & IS_BOX)));
+            bool is_mark = size_of(rule->effect->text) <= MAX_MARK && part.largest <= 32 && !has_near_pair(&part);
+            if (!is_mark || part.flags & (HAS_GROUND | MAY_HIDE)) /* a mark may be moved, such as that of a list */
+                style->flags |= part.flags & (MOVES | REACHES | IS_ABOVE);
+            if (!rule->is_first)
+                continue;
+        }
         apply_effect(style, parent, rule->effect, false);
         if (letters != UNSET && background != UNSET && rule->effect->color_kinds != rule->effect->ground_kinds) {
             set_colors(style, parent, letters, UNSET, false);
@@ -936,6 +1052,7 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
                                struct attributes *attributes) {
     struct style style = *parent;
     style.flags = 0;
+    style.shift = style.above = style.above_of_box = style.above_of_part = 0;
     style.keys |= sheet->n_keys ? keys_of(sheet, attributes) : 0;
     apply_tag(sheet, &style, parent, tag, name, attributes);
     const struct own_effects *own = effects_of(sheet, attributes);
@@ -945,17 +1062,26 @@ static struct style make_style(struct sheet *sheet, const struct style *parent, 
         n_pairs = style.n_pairs;
         apply_all_rules(sheet, &style, parent, &own->read, name, attributes);
     }
+    apply_lines(&style, parent, &own->read, false); /* of letters as small as a rule makes them */
+    style.flags |= tag == TAG_MARK ? HAS_GROUND : 0;
+    style.above = larger(style.above_of_part, above_of(&style, TAGS[tag].flags & IS_INLINE && !(own->read.flags & IS_BOX)));
+    style.shift *= larger(1, style.largest / 16); /* its lengths may be multiples of the letters' size */
+    if (tag == TAG_IMG && !(style.flags & HAS_GROUND) && !has_inner_url(value_of_attribute(attributes, A_SRC)))
+        style.flags &= ~(uint32_t)MOVES; /* good mail moves pictures of one pixel, which count readers */
     uint32_t inherited = parent->flags & ~(uint32_t)(tag == TAG_TABLE ? FIXED : 0);
     bool is_table_part = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && !(style.flags & IS_BOX);
     style.flags |= TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL && style.flags & IS_BOX ? FIXED : 0;
     if (is_table_part && !((style.flags | inherited) & FIXED)) /* it grows with its text */
         style.flags &= ~(uint32_t)OVERFLOWS;
-    style.flags = (style.flags & ~(uint32_t)IS_BOX) | inherited;
-    sheet->is_lost = sheet->is_lost || style.flags & MOVES; /* the box may cover other text, or move it */
-    bool is_readable = style.size >= MIN_LETTER && style.lines >= MIN_LINE;
-    style.is_doubtful = style.flags & (MAY_HIDE | OVERFLOWS | MOVES) || !is_readable;
-    for (size_t i = 0; i < style.n_pairs; i++)
-        style.is_doubtful = style.is_doubtful || is_near(style.pairs[i]);
+    bool is_inline = TAGS[tag].flags & IS_INLINE || style.flags & IS_IN_LINES;
+    uint32_t above_text = (style.flags | parent->flags) & (is_inline ? IS_ABOVE : 0);
+    sheet->flags |= style.flags & (REACHES | IS_ABOVE);
+    style.flags |= above_text && style.above > MAX_COVERED ? MOVES : 0; /* it covers later text, too */
+    style.flags = (style.flags & ~(uint32_t)OF_ELEMENT) | (inherited & ~(uint32_t)IS_ABOVE) | above_text;
+    /* The box may cover other text, or move it. Or text that is moved comes beneath a box before it. */
+    sheet->is_lost = sheet->is_lost || style.flags & MOVES || sheet->flags == (REACHES | IS_ABOVE);
+    bool is_readable = style.size >= MIN_LETTER && line_height(&style) >= MIN_LINE * style.size;
+    style.is_doubtful = style.flags & (MAY_HIDE | OVERFLOWS | MOVES) || !is_readable || has_near_pair(&style);
     return style;
 }
 
@@ -964,7 +1090,8 @@ const struct style *element_style(struct sheet *sheet, const struct style *paren
     struct attributes none = {0};
     struct style style = make_style(sheet, parent, tag, name, attributes ? attributes : &none);
     bool is_same_style = style.flags == parent->flags && style.keys == parent->keys && style.size == parent->size &&
-                         style.lines == parent->lines && style.n_pairs == parent->n_pairs &&
+                         style.largest == parent->largest && style.lines == parent->lines && style.shift == 0 &&
+                         style.above == 0 && style.n_pairs == parent->n_pairs &&
                          !memcmp(style.pairs, parent->pairs, style.n_pairs * sizeof *style.pairs);
     if (is_same_style)
         return parent;

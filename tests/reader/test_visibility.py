@@ -20,6 +20,7 @@ from filling import LAYOUTS, fill_layout
 from pages import made_page
 from templates import made_template
 
+BLANKS = "&nbsp;" * 30
 BLACK_PICTURE = "data:image/gif;base64,R0lGODdhAQABAIAAAAAAAAAAACwAAAAAAQABAAACAkQBADs="
 # A browser shows the word "secret" of all of these.
 SEEN = [
@@ -244,11 +245,17 @@ PLAIN = [
     "white-space:nowrap'>secret</table></div>", "<div dir=rtl style='direction:rtl'>secret</div>",
     "<p>secret<img style='position:absolute;visibility:hidden' src=y>",
     # buttons, large letters, and lines that are multiples of them
-    "<p>secret<br><a style='background:#00f;color:#fff;padding:10px 20px'>x</a>",
+    "secret<br>y<br>" + "z <b style='background:#ff0;padding:3px'>x</b> " * 9,
+    "<p>secret<p>y<p>z<div style='margin-top:-12px'>x</div>",
+    "secret<br>x<br>E = mc<sup style='position:relative;top:-.5em'>2</sup>",
+    "<style>li::before{content:'*';position:absolute;left:0}</style><ul><li>secret</ul>",
+    "<p style='cellpaddin g:0'>secret",
+    "<p style='font-color:black;-ms-hyphens:x;-premailer-width:9'>secret",
+    "<p>secret<br>y<br><a style='background:#00f;color:#fff;padding:10px 20px'>x</a>",
     "<p>secret<br><a style='background:#00f;color:#fff;padding:30px;display:inline-block'>x</a>",
     "<style>.a a{background:#00f;color:#fff;padding:12px 24px}</style><p class=a>secret <a style='display:block'>x</a>",
     "<h1 style='font-size:40px;line-height:1.1'><span style='background:#ff0'>secret</span></h1>",
-    *(f"<p style='{style}'>secret" for style in ("max-width:900px", "float:right", "margin:-10px 0", "direction:rtl")),
+    *(f"<p style='{style}'>secret" for style in ("max-width:900px", "float:right", "margin:0 -10px", "direction:rtl")),
     "<style>p:before{content:'a'}</style><p>secret",
 ]  # fmt: skip
 # Chromium shows no word of these, though it is far from the property, the tag or the rule that hides it.
@@ -396,6 +403,34 @@ FAR = [
     *(f"<style>@scope(.a){{{rule}}}</style><div class=a><p>secret</div>" for rule in (
         "display:none", ":scope{display:none}", "p{display:none}")),
     "<p style='scale:0'>secret", "<p style='outline:400px solid #fff;outline-offset:-400px'>secret",
+    # boxes and letters that reach over the line before
+    *(f"<p style='margin:0'>secret</p>{later}" for later in (
+        f"<p style='margin:0'><b style='background:#fff;padding:20px'>{BLANKS}</b>",
+        f"<b style='background:#fff;padding-block:20px'>{BLANKS}</b>",
+        f"<b style='border:40px solid #fff'>{BLANKS}</b>",
+        f"<style>.a{{padding:20px;background:#fff}} @media (min-width:9999px){{.a{{display:block}}}}</style>"
+        f"<b class=a>{BLANKS}</b>",
+        f"<p style='margin:0;line-height:8px'><b style='font-size:100px;background:#fff'>{BLANKS}</b>",
+        "<style>i::first-letter{font-size:100px;line-height:8px;background:#fff}</style><i style='display:block'>M</i>",
+        "<style>i::first-line{font-size:100px;line-height:8px;background:#fff}</style>"
+        f"<i style='display:block'>{BLANKS}</i>",
+        "<style>i::before{content:'" + "\xa0" * 30 + "';background:#fff;padding:20px}</style><i></i>",
+        "<style>i::before{content:'';position:absolute;inset:0;background:#fff}</style><i></i>",
+        "<b style='color:#111;-webkit-text-stroke:40px #fff'>xxxxxx</b>",
+        "<div style='filter:drop-shadow(0 -20px 0 #fff)'><b style='background:#000;color:#fff'>MMMMMMM</b></div>",
+        "<style>@keyframes k{from,to{position:relative;transform:translateY(-20px)}}</style>"
+        f"<div style='background:#fff;animation:k 1s infinite'>{BLANKS}</div>",
+        "<b style='text-shadow:" + ",".join([f"{x}px -18px #fff" for x in range(-10, 10, 2)]) + "'>MMMMMMM</b>",
+        "<img style='position:absolute;inset:0;background:#fff;width:300px;height:100px'>",
+        "<img style='margin-top:-30px;background:#fff;width:300px;height:100px'>")),
+    "secret" + "<b style='margin-left:-12px'></b>" * 5 + f"<b style='background:#fff'>{BLANKS}</b>",
+    f"<b style='position:relative;background:#fff;padding:20px'>{BLANKS}</b><p style='margin:0'>secret",
+    f"<i style='position:relative'><b style='background:#fff;padding:20px'>{BLANKS}</b></i><p style='margin:0'>secret",
+    "<p style='margin:0;line-height:7px'>secret<br><span style='font-size:60px;color:#fff'>██████████████</span>",
+    f"<div style='font-size:1px;line-height:1em'><div style='font-size:16px'>secret<br>"
+    f"<b style='background:#fff'>{BLANKS}</b></div></div>",
+    "<div style='display:flex;overflow:hidden;width:200px'><i style='order:1'>secret</i>"
+    "<b style='width:200px;flex-shrink:0'>x</b></div>",
 ]  # fmt: skip
 
 
