@@ -36,15 +36,12 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
 
     unreadable = SkippedMessages(tell)
 
-    def forget(raw: bytes) -> tuple[bool, str]:
-        """Return whether the message was forgotten, and the class that had learned it, or ""."""
+    def forget(raw: bytes) -> tuple[bool, str, bytes]:
+        """Return whether the message was forgotten, the class that had learned it, or "", and its digest."""
         old_class = classifier.learned(raw) or ""
-        is_forgotten = classifier.forget(label, raw)
-        if open_ledger is not None:
-            open_ledger.forget(digest(raw), batch)
-        return is_forgotten, old_class
+        return classifier.forget(label, raw), old_class, digest(raw)
 
-    def forget_all(raws: list[bytes]) -> list[tuple[bool, str]]:
+    def forget_all(raws: list[bytes]) -> list[tuple[bool, str, bytes]]:
         return list(map(forget, raws))
 
     with contextlib.ExitStack() as stack:
@@ -54,12 +51,17 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, ledger: Pa
             open_ledger = stack.enter_context(Ledger.open(ledger, make=False))
         check_has_class(label, sorted(classifier.store.own.class_ids), f"{model}: ")
         entries = find_messages(sources, unreadable, label=label)
-        results = list(change_model(entries, unreadable, forget_all, classifier.store, "forgetting"))
-    n_messages, n_forgotten = len(results), sum(is_forgotten for is_forgotten, _ in results)
+        results = []
+        # The ledger is not locked in a transaction of the model: 'undo' locks both, the ledger first.
+        for result in change_model(entries, unreadable, forget_all, classifier.store, "forgetting"):
+            results.append(result)
+            if open_ledger is not None:
+                open_ledger.forget(result[-1], batch)
+    n_messages, n_forgotten = len(results), sum(is_forgotten for is_forgotten, _, _ in results)
     summary = f"forgot {n_forgotten:,} of {n_messages:,} from {label}"
     if n_messages > n_forgotten:
         summary += f"; {n_messages - n_forgotten:,} not learned as {label}"
-        others = Counter(name for is_forgotten, name in results if name and not is_forgotten)
+        others = Counter(name for is_forgotten, name, _ in results if name and not is_forgotten)
         if others:
             summary += f" ({', '.join(f'{number:,} as {name}' for name, number in sorted(others.items()))})"
     click.echo(summary)

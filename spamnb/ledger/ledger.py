@@ -10,6 +10,7 @@ as the mail: its mode is 0600, and deleted rows are overwritten.
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import time
@@ -349,16 +350,29 @@ class Ledger(Database):
     def forget(self, digest: bytes, batch: Batch) -> None:
         """Delete the verdicts and corrections of a message by the model of a batch.
 
-        What 'learn' taught has no user: a user's model has the lessons of its path, and the other model all the rest,
-        because it may have had another path.
+        What 'learn' taught has no user: each model has the lessons of its path. A model that is no user's also has
+        those of a path without a file, because this may have been its path.
         """
         if batch.of_user:
             user, is_own = Path(batch.model).stem, "(user = ? OR batch IN (SELECT batch FROM batches WHERE model = ?))"
-        else:
-            user, is_own = "", "user = ? AND batch NOT IN (SELECT batch FROM batches WHERE of_user AND model != ?)"
-        values = digest, user, batch.model
-        self._delete("corrections", f"digest = ? AND {is_own}", values)
-        self._delete("verdicts", "digest = ? AND (user = ? OR model = ?)", values)
+            self._delete("corrections", f"digest = ? AND {is_own}", (digest, user, batch.model))
+            self._delete("verdicts", "digest = ? AND (user = ? OR model = ?)", (digest, user, batch.model))
+            return
+        with self.writing():
+            others = json.dumps(self._find_other_models(digest, batch.model))
+            of_others = "model IN (SELECT value FROM json_each(?))"
+            batches = f"SELECT batch FROM batches WHERE {of_others} OR of_user AND model != ?"  # noqa: S608
+            is_own = f"user = '' AND batch NOT IN ({batches})"
+            self._delete("corrections", f"digest = ? AND {is_own}", (digest, others, batch.model))
+            is_own = f"model = ? OR user = '' AND NOT {of_others}"
+            self._delete("verdicts", f"digest = ? AND ({is_own})", (digest, batch.model, others))
+
+    def _find_other_models(self, digest: bytes, model: str) -> list[str]:
+        """Return the paths of the models besides this one that classified or learned a message and are there still."""
+        taught = "SELECT batch FROM corrections WHERE digest = ?"
+        paths = f"SELECT model FROM verdicts WHERE digest = ? UNION SELECT model FROM batches WHERE batch IN ({taught})"  # noqa: S608
+        rows = checked_rows("batches", self.execute(paths, (digest, digest)), model=str)
+        return [path for (path,) in rows if identify_file(path) not in (None, identify_file(model))]
 
     def _delete(self, table: str, where: str, values: tuple[Any, ...]) -> int:
         with self.writing():

@@ -350,6 +350,41 @@ def test_what_a_model_forgets_stays_in_the_ledger_of_the_other_models(model, tmp
         assert {row.user for row in rows} - {""} == {each.user for each in corrections if not each.batch} == users
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_a_model_forgets_stays_in_the_ledger_of_an_independent_model_that_is_there(model, tmp_path, is_there):
+    ledger, raw, other = tmp_path / "ledger", message("spam", 960), tmp_path / "other.spamnb"
+    output_of("backup", "-m", model, other)
+    for path in (model, other):
+        output_of("learn", "-m", path, "--ledger", ledger, "spam", stdin=raw)
+        with Ledger.open(ledger) as kept:
+            kept.put([made_up(time.time() - (path == other))._replace(digest=digest(raw), model=str(path))])
+    if not is_there:  # the model may have been moved from there
+        other.unlink()
+    output_of("forget", "-m", model, "--ledger", ledger, "spam", stdin=raw)
+    with Ledger.open(ledger) as kept:
+        others = {str(other)} if is_there else set()
+        assert {row.model for row in kept.find_all(digest=digest(raw))} == others
+        assert {batch_model(kept, each) for each in kept.corrections(digest=digest(raw))} == others
+
+
+def test_forget_and_undo_never_wait_for_each_other(model, tmp_path, monkeypatch):
+    """Undo locks the ledger and then the model, so forget may not lock the ledger inside a transaction of the model."""
+    raw, was_locked = message("spam", 960), []
+    output_of("learn", "-m", model, "spam", stdin=raw)
+    forget = Ledger.forget
+
+    def check_model(ledger, *arguments):
+        with Classifier.open(model, writable=True) as other:
+            other.store.check_writable()
+        was_locked.append(False)
+        forget(ledger, *arguments)
+
+    monkeypatch.setattr("spamnb.store.database.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(Ledger, "forget", check_model)
+    output_of("forget", "-m", model, "spam", stdin=raw)
+    assert was_locked == [False]
+
+
 def batch_model(ledger: Ledger, correction: Correction) -> str:
     batch = ledger.last_batch(batch=correction.batch)
     assert batch is not None
