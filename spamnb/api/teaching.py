@@ -7,7 +7,7 @@ in the ledger: the counts of the model are the same, but the model cannot keep t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
@@ -58,20 +58,33 @@ class Teacher:
                 if move and row.mailbox and self._mailboxes.move_to(row, JUNK if spam else INBOX):
                     self._ledger.put([correction._replace(moved_from=row.folder)])
 
-    def relearn(self, corrections: Sequence[Correction]) -> None:
-        """Learn the messages of corrections that their models have not learned; corrections are the newest first."""
-        for correction in reversed(corrections):
+    def relearn(self, corrections: Sequence[Correction]) -> int:
+        """Learn the messages of corrections that their models have not learned; corrections are the newest first.
+
+        Only the last correction of a message by each model counts. Return the number of these.
+        """
+        last: dict[tuple[bytes, str], tuple[Correction, VerdictRow | None]] = {}
+        refused: set[tuple[bytes, str]] = set()
+        for correction in corrections:
+            key = correction.digest, correction.user
+            refused.add(key)
             with self._attempt():
                 row, batch = self._ledger.verdict_of(correction), self._ledger.last_batch(batch=correction.batch)
                 if not correction.user and batch is not None:  # 'learn --model' may have named a user's model
                     user = self._models.find_relearner(Path(batch.model), batch.of_user)
                     correction = correction._replace(user=user)
+                if (correction.digest, correction.user) not in last:
+                    last[correction.digest, correction.user] = correction, row
+                refused.remove(key)
+        for correction, row in reversed(last.values()):
+            with self._attempt():
                 model = self._models.find_for_learning(correction.user)
                 if model is None or read_learned(model.store, correction.digest).label != _label(model, correction):
                     self._learn(correction, row)
+        return len(last) + len(refused.difference(last))
 
-    def undo(self, corrections: Sequence[Correction]) -> None:
-        """Undo corrections. If a message was moved when it was taught, move it back."""
+    def undo(self, corrections: Sequence[Correction], show: Callable[[int], None] = lambda n_done: None) -> None:
+        """Undo corrections. If a message was moved when it was taught, move it back. ``show`` shows the progress."""
         for first in range(0, len(corrections), MAX_TOGETHER):
             part, results = corrections[first : first + MAX_TOGETHER], None
             if not any(each.user or each.moved_from for each in part):
@@ -81,6 +94,7 @@ class Teacher:
                 results = list(map(self._undo_alone, part))
             self.n_changed += sum(results)
             self.n_restored += sum(bool(each.before) for each, is_changed in zip(part, results) if is_changed)
+            show(first + len(part))
 
     def _undo_together(self, corrections: Sequence[Correction]) -> list[bool]:
         """Undo corrections by the shared model in one transaction, and return for each whether the model changed."""

@@ -35,11 +35,11 @@ def relearn_command(model: Path, ledger: Path, models: Path | None) -> None:
     with Ledger.open(ledger, make=False) as open_ledger, Models(model, models, writable=True) as open_models:
         classifier = open_models.for_classifying("")
         classifier.check_spam()
-        corrections = open_ledger.corrections(last=True)
+        corrections = open_ledger.corrections()
         with Teacher(open_models, open_ledger, Batch.begin("relearn", classifier.store)) as teacher:
-            teacher.relearn(corrections)
+            n_corrections = teacher.relearn(corrections)
     for problem in teacher.problems:
         tell(problem)
-    click.echo(f"learned {teacher.n_changed:,} of {pluralize(len(corrections), 'correction')}")
+    click.echo(f"learned {teacher.n_changed:,} of {pluralize(n_corrections, 'correction')}")
     if teacher.problems:
         raise SystemExit(1)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections import defaultdict
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from spamnb.cli.options import model_option, models_option, own_ledger_option, tell
+from spamnb.errors import Locked, SpamnbError, in_options
 
 if TYPE_CHECKING:
     from spamnb.ledger.ledger import Batch, Ledger
@@ -20,8 +24,9 @@ if TYPE_CHECKING:
 @own_ledger_option
 @models_option
 @click.option("--list", "is_list", is_flag=True, help="Only print what each call would take back, the next one first.")
+@click.option("--skip", is_flag=True, help="Leave the last step as it is, for example if its model is lost.")
 @click.option("-v", "--verbose", is_flag=True, help="Also name the messages that could not be moved back.")
-def undo_command(model: Path, ledger: Path, models: Path | None, is_list: bool, verbose: bool) -> None:
+def undo_command(model: Path, ledger: Path, models: Path | None, is_list: bool, skip: bool, verbose: bool) -> None:
     """Take back the last 'sort', 'learn', 'watch', 'relearn', click in 'review', or training that replaced the model.
 
     Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten, or
@@ -33,23 +38,29 @@ def undo_command(model: Path, ledger: Path, models: Path | None, is_list: bool, 
     Example:
       spamnb undo
     """
-    from spamnb.errors import SpamnbError
     from spamnb.ledger.ledger import Ledger
     from spamnb.shown_text import escape
     from spamnb.store.snapshot import previous_model, restore_previous
 
-    with Ledger.open(ledger if ledger.exists() else ":memory:") as open_ledger:
+    with lock_ledger(ledger), Ledger.open(ledger if ledger.exists() else ":memory:") as open_ledger:
         batch, previous = open_ledger.last_batch(), previous_model(model)
         if is_list and (batch or previous.exists()):
             _print_steps(open_ledger, model)
             return
         if _is_training_last(model, batch):
+            if skip:
+                raise SpamnbError(f"the last step is a training; to go further back, remove {escape(str(previous))}")
             restore_previous(model)
             click.echo(f"{model}: is again {_describe_model(model)}")
             further = f"to go further back, remove {escape(str(previous))} first"
             next_step = f"puts back {_describe_model(previous)}; {further}"
         elif batch is not None:
-            is_complete = _undo_batch(open_ledger, batch, models, verbose)
+            is_complete = True
+            if skip:
+                open_ledger.delete("batches", batch=batch.batch)
+                click.echo(f"{_describe_batch(batch)} stays as it is")
+            else:
+                is_complete = _undo_batch(open_ledger, batch, models, verbose)
             batch = open_ledger.last_batch()
             if _is_training_last(model, batch):
                 next_step = "puts back the model before the last training"
@@ -60,6 +71,25 @@ def undo_command(model: Path, ledger: Path, models: Path | None, is_list: bool, 
         else:
             raise SpamnbError(f"{ledger}: no command to take back")
     tell(f"another 'spamnb undo' {next_step}")
+
+
+@contextmanager
+def lock_ledger(ledger: Path) -> Iterator[None]:
+    """Raise SpamnbError if another 'undo' takes back a step of this ledger: both would take back the same."""
+    try:
+        descriptor = os.open(ledger.absolute().parent, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # there is no ledger
+        yield
+        return
+    try:
+        with suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise SpamnbError("another 'spamnb undo' is running; wait until it ends") from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _is_training_last(model: Path, batch: Batch | None) -> bool:
@@ -95,6 +125,7 @@ def _print_steps(ledger: Ledger, model: Path) -> None:
 
 def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool) -> bool:
     """Move mail back, forget what was learned, and print the numbers. Return whether nothing failed."""
+    from spamnb.api.progress import show_progress
     from spamnb.api.teaching import Teacher
     from spamnb.ledger.verdicts import INBOX
     from spamnb.mailbox.places import Gone, OpenMailboxes
@@ -103,9 +134,8 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool
 
     corrections = ledger.corrections(batch=batch.batch)
     if corrections and not Path(batch.model).exists():
-        tell(f"{escape(batch.model)}: no such model, so what it learned is gone")
-        ledger.delete("corrections", batch=batch.batch)
-        corrections = []
+        remedy = "put it back, or let 'spamnb undo --skip' leave this step as it is"
+        raise SpamnbError(f"{escape(batch.model)}: no such model, but {_describe_batch(batch)} taught it; {remedy}")
     n_moved, n_forgotten, n_restored, unmoved, problems = 0, 0, 0, defaultdict[str, list[str]](list), list[str]()
     with ExitStack() as stack:
         mailboxes = stack.enter_context(OpenMailboxes(ledger))
@@ -116,13 +146,21 @@ def _undo_batch(ledger: Ledger, batch: Batch, models: Path | None, verbose: bool
                 if (own := open_models.find_for_learning(user)) is not None:
                     own.store.check_writable()
             teacher = stack.enter_context(Teacher(open_models, ledger, batch))
-        for row in ledger.find_all(batch=batch.batch):
-            try:
-                n_moved += bool(row.mailbox) and mailboxes.move_to(row, INBOX)
-            except Gone as error:  # after other errors nothing else is tried, and 'undo' can be repeated
-                unmoved[str(error)].append(f"{row.sender}: {row.subject}")
+        with show_progress("Moving back") as show:
+            for n_done, row in enumerate(ledger.find_all(batch=batch.batch)):
+                show(n_done)
+                try:
+                    n_moved += bool(row.mailbox) and mailboxes.move_to(row, INBOX)
+                except Gone as error:
+                    unmoved[str(error)].append(f"{row.sender}: {row.subject}")
+                except Locked:
+                    raise
+                except SpamnbError as error:  # nothing else is tried, and 'undo' can be repeated
+                    remedy = "if this lasts, 'spamnb undo --skip' leaves the step as it is"
+                    raise SpamnbError(f"{in_options(error)}; {remedy}") from None
         if teacher is not None:
-            teacher.undo(corrections)
+            with show_progress("Forgetting") as show:
+                teacher.undo(corrections, show)
             n_restored, problems = teacher.n_restored, teacher.problems
             n_forgotten = teacher.n_changed - n_restored
     ledger.delete("batches", batch=batch.batch)

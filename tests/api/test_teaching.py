@@ -86,7 +86,7 @@ def test_a_message_that_was_corrected_twice_is_learned_again_in_its_last_class(m
         taught_at = ledger.corrections()[0].at - 1_000
         with ledger.writing():
             ledger.execute("UPDATE corrections SET at = ?", (taught_at,))
-        teacher.relearn(ledger.corrections(last=True))
+        assert teacher.relearn(ledger.corrections()) == 1
         (first, *others) = ledger.corrections()
     assert teacher.n_changed == 1 and teacher.problems == [] and learned_class(model, RAW) == "spam"
     assert (first.label, first.batch, first.at) == ("spam", teacher.batch.batch, taught_at) and len(others) == 2
@@ -136,6 +136,21 @@ def test_a_lesson_that_learn_taught_a_users_model_is_learned_again_by_it(model, 
     relearn = "relearn", "-m", model, "--ledger", ledger, "--models", own.parent
     assert output_of(*relearn) == "learned 1 of 1 correction\n" and learned_class(own, RAW) == "spam"
     assert learned_class(model, RAW) is None and output_of(*relearn).startswith("learned 0 of ")
+
+
+def test_each_model_learns_its_last_lesson_of_a_message_again(model, tmp_path):
+    own, ledger = tmp_path / "users" / "ann.spamnb", tmp_path / "ledger"
+    own.parent.mkdir()
+    learn = "learn", "--yes", "--ledger", ledger
+    for label in ("ham", "spam"):
+        output_of(*learn, label, *(() if own.exists() else ("--shared", model)), "-m", own, stdin=RAW)
+    output_of(*learn, "ham", "-m", model, stdin=RAW)
+    write_ledger(tmp_path, model, RAW)
+    own.unlink()
+    output_of("forget", "ham", "-m", model, stdin=RAW)
+    relearned = output_of("relearn", "-m", model, "--ledger", ledger, "--models", own.parent)
+    assert relearned == "learned 2 of 2 corrections\n"
+    assert learned_class(own, RAW) == "spam" and learned_class(model, RAW) == "ham"
 
 
 @pytest.mark.parametrize("other", ["the shared model", "another user"])

@@ -11,6 +11,7 @@ from commands import output_of, run
 from mail import export_lines, learned_class, mail, message, open_teacher, write_folders
 from person import MaildirPerson, key
 
+from spamnb.cli.undo import lock_ledger
 from spamnb.filter import Classifier
 from spamnb.ledger.ledger import Ledger
 from spamnb.reader.message import digest, first_fields
@@ -109,16 +110,46 @@ def test_a_lesson_that_a_model_made_again_lacks_is_not_looked_for(tmp_path: Path
     assert "spamnb forget" not in undone.stderr and export_lines(model) == before
 
 
-def test_lessons_of_a_removed_model_do_not_stop_undo(tmp_path: Path, model: Path):
-    lost, before = tmp_path / "lost.spamnb", export_lines(model)
-    for path in (model, lost):
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_lessons_of_a_missing_model_wait_for_it_or_are_passed_over(tmp_path: Path, model: Path, comes_back: bool):
+    other, before = tmp_path / "other.spamnb", export_lines(model)
+    for path in (model, other):
         output_of("learn", "spam", "-m", path, stdin=message("spam", 900))
-    lost.unlink()
-    undone = run("undo", "-m", model)
-    assert undone.exit_code == 0 and undone.stdout.endswith(": nothing of it was left to take back\n")
-    assert f"{lost}: no such model" in undone.stderr
+    other.rename(tmp_path / "away")
+    for _ in range(2):
+        refused = run("undo", "-m", model)
+        assert refused.exit_code == 1 and refused.output.count("\n") == 1
+        assert f"{other}: no such model" in refused.stderr and "'spamnb undo --skip'" in refused.stderr
+    if comes_back:
+        (tmp_path / "away").rename(other)
+        assert "1 message forgotten" in output_of("undo", "-m", model) and learned_class(model, message("spam", 900))
+        assert learned_class(other, message("spam", 900)) is None
+    else:
+        assert " stays as it is\n" in output_of("undo", "--skip", "-m", model)
+        with Ledger.open(os.environ["SPAMNB_LEDGER"]) as ledger:
+            assert len(ledger.corrections()) == 2
     assert "1 message forgotten" in output_of("undo", "-m", model) and export_lines(model) == before
-    assert run("relearn", "-m", model).stdout == "learned 0 of 0 corrections\n"
+
+
+def test_two_undos_at_once_do_not_share_a_step(model: Path):
+    before = export_lines(model)
+    for number in (900, 901):
+        output_of("learn", "spam", "-m", model, stdin=message("spam", number))
+    with lock_ledger(Path(os.environ["SPAMNB_LEDGER"])):
+        refused = run("undo", "-m", model)
+    assert refused.exit_code == 1 and refused.output == "Error: another 'spamnb undo' is running; wait until it ends\n"
+    assert learned_class(model, message("spam", 901)) == "spam"
+    for _ in range(2):
+        assert "1 message forgotten" in output_of("undo", "-m", model)
+    assert export_lines(model) == before
+
+
+def test_a_training_is_not_skipped(tmp_path: Path):
+    model, folder = tmp_path / "model.spamnb", write_folders(tmp_path / "mail", mail(60))
+    for options in ((), ("--force",)):
+        output_of("train", *options, "-m", model, folder)
+    refused = run("undo", "--skip", "-m", model)
+    assert refused.exit_code == 1 and f"to go further back, remove {previous_model(model)}\n" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -166,7 +197,8 @@ def test_nothing_is_given_up_while_the_mailbox_is_missing_or_the_model_is_locked
     assert "1 message forgotten" in output_of("undo", "-m", person.model)
     person.path.rename(person.path.with_name("unmounted"))
     result = run("undo", "-m", person.model)
-    assert result.exit_code == 1 and result.output == f"Error: {person.path}: no such folder\n"
+    remedy = "if this lasts, 'spamnb undo --skip' leaves the step as it is"
+    assert result.exit_code == 1 and result.output == f"Error: {person.path}: no such folder; {remedy}\n"
     person.path.with_name("unmounted").rename(person.path)
     assert "3 messages moved to the inbox" in output_of("undo", "-m", person.model) and person.where() == before
 
