@@ -7,6 +7,7 @@ in the Maildir ``Mail``. A message is moved by renaming its file, so after a kil
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
@@ -25,6 +26,7 @@ from spamnb.reader.spam_fields import section_length
 from spamnb.shown_text import escape
 from spamnb.sources.entries import attempt, check_link, read_file
 from spamnb.sources.folders import is_maildir
+from spamnb.sources.imap_connection import Denied
 from spamnb.sources.mailbox import SPAM, Folder, MailboxMessage, decode_name, encode_name, folder_role
 from spamnb.store.database import sql_text
 
@@ -155,9 +157,14 @@ class MaildirMailbox:
     def move(
         self, messages: Sequence[MailboxMessage], into: Folder
     ) -> dict[MailboxMessage, MailboxMessage | OSError | None]:
-        if not into.path.is_dir() and into.path.parent == self.path:
-            subscribe(self.path, into.path.name.removeprefix("."))
-        make_folder(into.path)
+        try:
+            if not into.path.is_dir() and into.path.parent == self.path:
+                subscribe(self.path, into.path.name.removeprefix("."))
+            make_folder(into.path)
+            for part in {message.location.parent.name for message in messages}:
+                _check_writable(into.path / part)
+        except OSError as error:
+            raise Denied(f"{into.name}: cannot move mail to it: {error.strerror}") from None
         moved: dict[MailboxMessage, MailboxMessage | OSError | None] = {}
         for message in messages:
             try:
@@ -187,6 +194,12 @@ class MaildirMailbox:
 
     def close(self) -> None:
         """Do nothing, because no file stays open."""
+
+
+def _check_writable(folder: Path) -> None:
+    """Raise OSError if no file can be moved into a folder."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def _check_is_maildir(path: Path, display_name: str) -> None:

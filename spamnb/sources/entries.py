@@ -93,7 +93,8 @@ class SkippedMessages:
         problem = reason(error).removeprefix(f"{name}: ")  # an account's errors begin with its name
         if (name, problem) not in self._reported:
             self._reported.add((name, problem))
-            self._print_line(f"{name}: {problem}; left out")
+            # A SpamnbError is of a mailbox, and says itself what follows.
+            self._print_line(f"{name}: {problem}" + ("" if isinstance(error, SpamnbError) else "; left out"))
 
 
 def message_from_text(text: str) -> bytes:

@@ -151,6 +151,7 @@ def test_names_of_the_folder_of_spam(person, model, tmp_path):
         assert person.watch("--junk", name).stdout == ""
     told = person.watch("--junk", "Unwanted")
     assert told.exit_code == 1 and "no folder 'Unwanted', but spam is recorded in another" in told.stderr
+    assert told.stderr.endswith("; nothing is learned\n")
     assert learned_class(model, message("spam", 670)) is None
 
 
@@ -378,6 +379,25 @@ def test_a_maildir_without_permission_is_not_called_something_else(person, model
         told = run(*command, "-m", model, person.path)
         assert told.exit_code == 1 and told.stdout == ""
         assert told.stderr == f"Error: {person.path}: cannot be read: Permission denied\n"
+
+
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_a_junk_folder_that_cannot_be_written_is_named_once_and_not_its_messages(person, monkeypatch, is_missing):
+    person.arrive(range(500, 503))
+    before = person.where()
+    if not is_missing:
+        maildir.make_folder(person.path / ".Junk")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with monkeypatch.context() as patch:  # root may write each folder, so permissions prove nothing
+        patch.setattr(maildir, "make_folder" if is_missing else "_check_writable", refuse)
+        told = person.sort()
+    assert told.exit_code == 1 and told.stderr.count("Permission denied") == 1
+    assert f"{person.path}: Junk: cannot move mail to it: Permission denied\n" in told.stderr
+    assert "left out" not in told.stderr and person.where() == before
+    assert "3 to Junk" in person.sort().stderr
 
 
 def test_watch_says_on_each_start_that_it_watches_and_once_never_does(person, model, tmp_path):
