@@ -164,7 +164,8 @@ struct score_model {
  * labels: the class of each message. The model has learned the messages, each is scored by the model without it, and
  *     the group of a token is -1 if no other message has it. NULL: the model has not learned the messages
  * scores: for each message a row of all classes, in nats
- * typicality: for each message a row of all classes, the mean of P(class | word) over its words; 0 without words
+ * typicality: for each message a row of all classes, the mean of P(class | word) over its words; 0 without words.
+ *     Words that are doubtful count if it is higher with them for the class spam
  * votes: for each message how much evidence the model has; 0 if it has none of the tokens
  * weights: for each cell a row of all classes, its part of the scores; NULL: not wanted. Zeros before the call
  * correction_weights: as weights, the part of the correction

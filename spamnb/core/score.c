@@ -14,7 +14,9 @@ struct known_token {
  * numbers of groups and of classes. */
 struct scratch {
     struct known_token *tokens;
-    double *log_likelihoods, *ratios, *group_weights, *shares, *per_class;
+    double *log_likelihoods, *ratios, *group_weights, *shares, *per_class, *word_sums;
+    size_t n_words; /* of a message, with the sums of P(class | word) */
+    bool has_text;
 };
 
 static size_t longest_row(const struct score_rows *rows) {
@@ -126,29 +128,28 @@ static double compute_weights(const struct score_model *model, size_t n, double 
     return votes;
 }
 
-/* Writes how typical message i, which has n known tokens, is of each class: the mean of P(class | word). It is 0 without
- * a known word, plain or doubtful: the layout of the subject alone is like no class. */
-static void compute_typicality(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
-                               const struct scratch *scratch) {
-    size_t classes = model->n_classes, words = 0;
-    bool has_known_word = false;
-    double *typicality = rows->typicality + i * classes;
-    for (size_t k = 0; k < classes; k++)
-        typicality[k] = 0.0;
+/* Adds n known tokens of message i to the words of the message, and writes how typical of each class it is by them: the
+ * mean of P(class | word). It is 0 without a word of the text: the layout of the subject alone is like no class. Words
+ * that are not the first make a message more typical of spam, and never less. */
+static void add_words(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
+                      struct scratch *scratch) {
+    size_t classes = model->n_classes;
+    double *typicality = rows->typicality + i * classes, *sums = scratch->word_sums;
+    bool are_first = scratch->n_words == 0;
     for (size_t c = 0; c < n; c++) {
         double total = 0.0;
         if (scratch->tokens[c].group >= model->n_word_groups)
             continue;
-        words++;
+        scratch->n_words++;
+        scratch->has_text = scratch->has_text || scratch->tokens[c].group == 0;
         for (size_t k = 0; k < classes; k++)
             total += scratch->per_class[k] = model->documents[k] ? scratch->ratios[c * classes + k] : 0;
         for (size_t k = 0; k < classes; k++)
-            typicality[k] += scratch->per_class[k] / total;
+            sums[k] += scratch->per_class[k] / total;
     }
-    for (int64_t j = rows->bounds[i]; j < rows->bounds[i + 1] && !has_known_word; j++)
-        has_known_word = model->groups[rows->ids[j]] == 0;
-    for (size_t k = 0; k < classes; k++)
-        typicality[k] = has_known_word && words ? typicality[k] / (double)words : 0.0;
+    if (scratch->has_text && (are_first || sums[model->spam] > typicality[model->spam] * (double)scratch->n_words))
+        for (size_t k = 0; k < classes; k++)
+            typicality[k] = sums[k] / (double)scratch->n_words;
 }
 
 /* Adds the evidence of n tokens to the scores of message i. length: the number of its plain tokens. */
@@ -221,7 +222,7 @@ static void add_doubtful_evidence(const struct score_model *model, const struct 
 bool score_messages(const struct score_model *model, const struct score_model *reference,
                     const struct score_rows *rows) {
     size_t classes = model->n_classes, longest = longest_row(rows) + 1;
-    double *numbers = calloc(2 * longest * classes + 2 * model->n_groups + classes, sizeof *numbers);
+    double *numbers = calloc(2 * longest * classes + 2 * model->n_groups + 2 * classes, sizeof *numbers);
     struct known_token *tokens = calloc(longest, sizeof *tokens);
     if (numbers && tokens) {
         struct scratch scratch = {.tokens = tokens, .log_likelihoods = numbers};
@@ -229,6 +230,7 @@ bool score_messages(const struct score_model *model, const struct score_model *r
         scratch.group_weights = scratch.ratios + longest * classes;
         scratch.shares = scratch.group_weights + model->n_groups;
         scratch.per_class = scratch.shares + model->n_groups;
+        scratch.word_sums = scratch.per_class + classes;
         for (size_t i = 0; i < rows->n_messages; i++) {
             const double *intercepts = model->intercepts + (rows->labels ? (size_t)rows->labels[i] * classes : 0);
             for (size_t k = 0; k < classes; k++)
@@ -242,10 +244,17 @@ bool score_messages(const struct score_model *model, const struct score_model *r
                 n = compute_likelihoods(reference, rows, i, false, &scratch, &n_known);
                 compute_ratios(reference, n, &scratch);
             }
-            compute_typicality(reference, rows, i, n, &scratch);
+            scratch.n_words = scratch.has_text = 0;
+            for (size_t k = 0; k < classes; k++)
+                scratch.word_sums[k] = rows->typicality[i * classes + k] = 0.0;
+            add_words(reference, rows, i, n, &scratch);
             if (!rows->is_doubtful || model->is_sum || classes < 2 || model->spam >= classes)
                 continue;
-            n = compute_likelihoods(model, rows, i, true, &scratch, &n_doubtful);
+            n = compute_likelihoods(reference, rows, i, true, &scratch, &n_doubtful);
+            compute_ratios(reference, n, &scratch);
+            add_words(reference, rows, i, n, &scratch);
+            if (reference != model)
+                n = compute_likelihoods(model, rows, i, true, &scratch, &n_doubtful);
             add_doubtful_evidence(model, rows, i, n, length, &scratch);
         }
     }

@@ -13,9 +13,10 @@ words of what each of them says alone:
 
 A word that good mail has, too, counts against spam however much the other words say for it, so t tells lost good mail
 from spam where the score, a weighted sum, does not. Only words count, because headers and structure say how a message
-was sent, and words what it is; t is 0 if the model knows no word of it, as of a photo. The share of known spam,
-each message left out of the model, that is no more typical is the p-value of conformal prediction (Vovk, Gammerman and
-Shafer, "Algorithmic Learning in a Random World", 2005):
+was sent, and words what it is; t is 0 if the model knows no word of it, as of a photo. Words of doubtful text count if
+they make the message more typical of spam. The share of known spam, each message left out of the model, that is no more
+typical is the p-value of conformal prediction (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World",
+2005):
 
     p(x) = #{i of the m known spams: t(x_i) ≤ t(x)} / (m + 1)
 

@@ -212,7 +212,10 @@ def accusation_by_formula(case: Case, message: Message, is_doubtful: np.ndarray,
 
 @given(case=CASES, data=st.data())
 def test_doubtful_tokens_never_lower_the_margin_of_spam(case: Case, data: st.DataObject) -> None:
-    """They are added by the formula, to the score of spam alone; other scores and the votes are as without them."""
+    """They are added by the formula, to the score of spam alone; other scores and the votes are as without them.
+
+    The message is as typical of spam as without them, or as if all of its text could be seen, whichever is more.
+    """
     spam = data.draw(st.integers(0, case.classes - 1))
     for message in case.new:
         n = len(message.ids)
@@ -227,6 +230,10 @@ def test_doubtful_tokens_never_lower_the_margin_of_spam(case: Case, data: st.Dat
         expected = accusation_by_formula(case, message, is_doubtful, spam, without.votes[0])
         assert added >= 0 and added == pytest.approx(expected, abs=1e-9)
         np.testing.assert_allclose(with_doubt.weights[is_doubtful].sum(axis=0)[spam], added, atol=1e-9)
+        if case.pooling == "mean" and case.classes > 1:
+            typicality, other = without.typicality[0], score_in_c(case, [message], False).typicality[0]
+            expected = max((typicality, other), key=lambda each: each[spam])
+            np.testing.assert_allclose(with_doubt.typicality[0, spam], expected[spam], atol=1e-9)
         without_spam = score_in_c(case, [message], False, None, is_doubtful)
         np.testing.assert_array_equal(without_spam.scores, without.scores)
 
