@@ -134,10 +134,10 @@ class Page:
     def texts(self, selector: str) -> list[str]:
         return self.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.textContent)")
 
-    def look(self, width: int, dark: bool = False) -> None:
+    def look(self, width: int, dark: bool = False, height: int = 800) -> None:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.ask("Emulation.setEmulatedMedia", media="screen", features=[scheme])
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def events_named(self, name: str) -> list[dict[str, Any]]:
         """Return the parameters of the page's events with this name."""

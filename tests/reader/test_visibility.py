@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import io
 import itertools
 import random
-import subprocess
 import sys
 from pathlib import Path
-from shutil import which
 
 import pytest
 from chromium import Chromium
@@ -491,28 +491,33 @@ def test_a_person_sees_both_sides_of_hidden_text() -> None:
     assert " ".join(message.texts).split() == ["seen", "shown"] and message.doubtful.split() == ["secret", "too"]
 
 
-def painted(pages: list[str], word: str, folder: Path, size: tuple[int, int] = (300, 100)) -> list[bytes]:
+def painted(
+    browser: Chromium, pages: list[str], word: str, folder: Path, size: tuple[int, int] = (300, 100)
+) -> list[bytes]:
     """Return the pixels of each page, in a window of this size, with ``word`` in the place of "secret"."""
     image = pytest.importorskip("PIL.Image", reason="the extra spamnb[plot] is not installed")
-    (wide, high), n_beside = size, 1200 // size[0]
-    places = [(number % n_beside * wide, number // n_beside * high) for number in range(len(pages))]
-    frames = "".join(
-        f'<iframe srcdoc="{html.escape(page.replace("secret", word))}" style="position:absolute;border:0;'
-        f'width:{wide}px;height:{high}px;left:{x}px;top:{y}px"></iframe>'
-        for page, (x, y) in zip(pages, places)
-    )
-    (folder / "page.html").write_text(f"<!doctype html><meta charset=utf-8><body style='margin:0'>{frames}")
-    chromium = [which("chromium") or "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    shot, height = folder / f"{word}.png", places[-1][1] + high
-    options = [f"--screenshot={shot}", f"--window-size=1200,{height}", f"--user-data-dir={folder}/profile"]
-    subprocess.run([*chromium, *options, f"file://{folder}/page.html"], check=True, capture_output=True, timeout=300)
-    picture = image.open(shot).convert("RGB")
-    return [picture.crop((x, y, x + wide, y + high)).tobytes() for x, y in places]
+    (wide, high), n_beside, n_rows = size, 1200 // size[0], 3000 // size[1]
+    places = [(row * high, column * wide) for row in range(n_rows) for column in range(n_beside)]
+    window, pixels = browser.new_page(), []
+    window.look(wide * n_beside, height=high * n_rows)
+    for begin in range(0, len(pages), len(places)):
+        frames = "".join(
+            f'<iframe srcdoc="{html.escape(page.replace("secret", word))}" style="position:absolute;border:0;'
+            f'width:{wide}px;height:{high}px;left:{x}px;top:{y}px"></iframe>'
+            for page, (y, x) in zip(pages[begin:], places)
+        )
+        (folder / "page.html").write_text(f"<!doctype html><meta charset=utf-8><body style='margin:0'>{frames}")
+        window.go(f"file://{folder}/page.html")
+        # The first frame lays out the pages, and their own frames are painted in the second.
+        window.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        shot = base64.b64decode(window.ask("Page.captureScreenshot")["data"])
+        picture = image.open(io.BytesIO(shot)).convert("RGB")
+        pixels += [picture.crop((x, y, x + wide, y + high)).tobytes() for _, (y, x) in zip(pages[begin:], places)]
+    return pixels
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(which("chromium") is None, reason="chromium is not installed")
-def test_chromium_paints_what_is_plain(tmp_path: Path) -> None:
+def test_chromium_paints_what_is_plain(tmp_path: Path, browser: Chromium) -> None:
     """Pages differ in nothing but a word as wide; where no pixel tells them apart, the word is not seen."""
     every = [
         page for page in SEEN + HIDDEN + FAR + PLAIN if len(page) < 1000 and "1px" not in page
@@ -520,7 +525,7 @@ def test_chromium_paints_what_is_plain(tmp_path: Path) -> None:
     pairs = [one.replace("secret", other) for one, other in zip(every, every[64:] + every[:64])]
     start = "<!doctype html><style>a{text-decoration:none}</style>"  # a line under a word goes around its letters
     pages = [page if page.startswith("<html>") else start + page for page in every + pairs]
-    one, other = painted(pages, "secret", tmp_path), painted(pages, "terces", tmp_path)
+    one, other = painted(browser, pages, "secret", tmp_path), painted(browser, pages, "terces", tmp_path)
     seen = [x != y and any(abs(a - b) > 12 for a, b in zip(x, y, strict=True)) for x, y in zip(one, other, strict=True)]
     # Painted, but not read: letters of 2 pixels, and the text of a picture without a size.
     painted_alike = ["<small>" * 12 + "secret", "<img width=0 height=0 alt=secret>"]
@@ -531,13 +536,12 @@ def test_chromium_paints_what_is_plain(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(which("chromium") is None, reason="chromium is not installed")
-def test_no_page_of_a_grammar_hides_plain_text_from_chromium(tmp_path: Path) -> None:
+def test_no_page_of_a_grammar_hides_plain_text_from_chromium(tmp_path: Path, browser: Chromium) -> None:
     rng = random.Random(7)
     pages = [page for page in (made_page(rng) for _ in range(250)) if "secret" in " ".join(read(page).texts)]
     assert len(pages) > 40
     size = (600, 600)  # text beneath a smaller window is plain, because people scroll to it
-    one, other = painted(pages, "secret", tmp_path, size), painted(pages, "terces", tmp_path, size)
+    one, other = painted(browser, pages, "secret", tmp_path, size), painted(browser, pages, "terces", tmp_path, size)
     assert [page for page, x, y in zip(pages, one, other) if x == y] == []
 
 
