@@ -130,13 +130,15 @@ enum event_model { BOOLEAN_MODEL, MULTINOMIAL_MODEL, BERNOULLI_MODEL };
 /* A model of n_tokens tokens.
  *
  * is_sum: log likelihoods are added up, and groups and exponents are not used
- * n_word_groups: the first groups, whose tokens are words; those of the first are single words
+ * n_word_groups: the first groups, whose tokens are words; those of the first are single words, and those of the last
+ *     group structure
+ * structure_weight: of a token of structure in typicality, where a word has 1
  * information_halves: the exponent of a token's information, in halves, because sqrt is three times as fast as pow
  * scale: factor of naive Bayes' scores
  * unit: nats of one unit of corrections
  * logs: log(n + alpha) of each number n below n_logs
  * counts: of each token, a row of all classes: occurrences in a multinomial model, messages in the others
- * groups: of each token; -1: the token is not in the model
+ * groups: of each token; -1 - group if the token is not in the model
  * corrections: of each token, a row of all classes, in units; NULL: the model has no correction
  * documents, totals: of each class its messages, and the sum of its counts
  * spam: the class that doubtful tokens may speak for; n_classes if there is none
@@ -147,7 +149,7 @@ struct score_model {
     enum event_model event_model;
     bool is_sum;
     size_t n_classes, n_groups, n_word_groups, n_tokens, n_logs, information_halves, spam;
-    double alpha, group_exponent, prior_weight, scale, unit;
+    double alpha, group_exponent, prior_weight, structure_weight, scale, unit;
     int64_t vocabulary_size;
     const double *logs;
     const uint32_t *counts;
@@ -162,10 +164,9 @@ struct score_model {
  * occurrences: of the token of each cell in its message; only multinomial models use them
  * is_doubtful: of each cell, whether the token occurs only in text that may be hidden; NULL: none does
  * labels: the class of each message. The model has learned the messages, each is scored by the model without it, and
- *     the group of a token is -1 if no other message has it. NULL: the model has not learned the messages
+ *     a token that no other message has is not in the model. NULL: the model has not learned the messages
  * scores: for each message a row of all classes, in nats
- * typicality: for each message a row of all classes, the mean of P(class | word) over its words; 0 without words.
- *     Words that are doubtful count if it is higher with them for the class spam
+ * typicality: for each message a row of all classes, the weighted mean of P(class | token) over words and structure
  * votes: for each message how much evidence the model has; 0 if it has none of the tokens
  * weights: for each cell a row of all classes, its part of the scores; NULL: not wanted. Zeros before the call
  * correction_weights: as weights, the part of the correction
@@ -179,7 +180,7 @@ struct score_rows {
     double *scores, *typicality, *votes, *weights, *correction_weights;
 };
 
-/* Scores messages. reference: the model by whose words typicality is measured, of the same tokens and classes; the
+/* Scores messages. reference: the model by whose tokens typicality is measured, of the same tokens and classes; the
  * typicality of a class without messages is 0. Returns false if there is too little memory. */
 bool score_messages(const struct score_model *model, const struct score_model *reference, const struct score_rows *rows);
 

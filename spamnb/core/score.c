@@ -14,9 +14,9 @@ struct known_token {
  * numbers of groups and of classes. */
 struct scratch {
     struct known_token *tokens;
-    double *log_likelihoods, *ratios, *group_weights, *shares, *per_class, *word_sums;
-    size_t n_words; /* of a message, with the sums of P(class | word) */
-    bool has_text;
+    double *log_likelihoods, *ratios, *group_weights, *shares, *per_class, *typicality;
+    double typical_weight; /* of the tokens of a message that typicality has the weighted sums of P(class | token) of */
+    bool has_text;         /* one of them is a word of the text */
 };
 
 static size_t longest_row(const struct score_rows *rows) {
@@ -128,28 +128,35 @@ static double compute_weights(const struct score_model *model, size_t n, double 
     return votes;
 }
 
-/* Adds n known tokens of message i to the words of the message, and writes how typical of each class it is by them: the
- * mean of P(class | word). It is 0 without a word of the text: the layout of the subject alone is like no class. Words
- * that are not the first make a message more typical of spam, and never less. */
-static void add_words(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n,
-                      struct scratch *scratch) {
-    size_t classes = model->n_classes;
-    double *typicality = rows->typicality + i * classes, *sums = scratch->word_sums;
-    bool are_first = scratch->n_words == 0;
+/* Adds n known tokens of message i, plain or doubtful, to those that say how typical of each class the message is, and
+ * writes their mean of P(class | token): of words, and of tokens of structure with a weight. An unknown plain token of
+ * structure says 0, but a sender can add any number of them, so at most as many as are known count. Typicality is 0
+ * without a word of the text: the layout of the subject alone is like no class. Doubtful tokens make a message more
+ * typical of spam, and never less. */
+static void add_typicality(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n, bool doubtful,
+                           struct scratch *scratch) {
+    size_t classes = model->n_classes, structure = 0, unknown = 0;
+    double *typicality = rows->typicality + i * classes, *sums = scratch->typicality;
     for (size_t c = 0; c < n; c++) {
-        double total = 0.0;
-        if (scratch->tokens[c].group >= model->n_word_groups)
+        size_t group = scratch->tokens[c].group;
+        bool is_structure = group == model->n_groups - 1;
+        double weight = is_structure ? model->structure_weight : 1.0, total = 0.0;
+        if (group >= model->n_word_groups && !is_structure)
             continue;
-        scratch->n_words++;
-        scratch->has_text = scratch->has_text || scratch->tokens[c].group == 0;
+        structure += is_structure;
+        scratch->has_text = scratch->has_text || group == 0;
+        scratch->typical_weight += weight;
         for (size_t k = 0; k < classes; k++)
             total += scratch->per_class[k] = model->documents[k] ? scratch->ratios[c * classes + k] : 0;
         for (size_t k = 0; k < classes; k++)
-            sums[k] += scratch->per_class[k] / total;
+            sums[k] += weight * scratch->per_class[k] / total;
     }
-    if (scratch->has_text && (are_first || sums[model->spam] > typicality[model->spam] * (double)scratch->n_words))
+    for (int64_t j = rows->bounds[i]; !doubtful && unknown < structure && j < rows->bounds[i + 1]; j++)
+        unknown += model->groups[rows->ids[j]] == -(int64_t)model->n_groups && !(rows->is_doubtful && rows->is_doubtful[j]);
+    scratch->typical_weight += (double)unknown * model->structure_weight;
+    if (scratch->has_text && (!doubtful || sums[model->spam] > typicality[model->spam] * scratch->typical_weight))
         for (size_t k = 0; k < classes; k++)
-            typicality[k] = sums[k] / (double)scratch->n_words;
+            typicality[k] = sums[k] / scratch->typical_weight;
 }
 
 /* Adds the evidence of n tokens to the scores of message i. length: the number of its plain tokens. */
@@ -230,7 +237,7 @@ bool score_messages(const struct score_model *model, const struct score_model *r
         scratch.group_weights = scratch.ratios + longest * classes;
         scratch.shares = scratch.group_weights + model->n_groups;
         scratch.per_class = scratch.shares + model->n_groups;
-        scratch.word_sums = scratch.per_class + classes;
+        scratch.typicality = scratch.per_class + classes;
         for (size_t i = 0; i < rows->n_messages; i++) {
             const double *intercepts = model->intercepts + (rows->labels ? (size_t)rows->labels[i] * classes : 0);
             for (size_t k = 0; k < classes; k++)
@@ -244,15 +251,15 @@ bool score_messages(const struct score_model *model, const struct score_model *r
                 n = compute_likelihoods(reference, rows, i, false, &scratch, &n_known);
                 compute_ratios(reference, n, &scratch);
             }
-            scratch.n_words = scratch.has_text = 0;
+            scratch.typical_weight = scratch.has_text = 0;
             for (size_t k = 0; k < classes; k++)
-                scratch.word_sums[k] = rows->typicality[i * classes + k] = 0.0;
-            add_words(reference, rows, i, n, &scratch);
+                scratch.typicality[k] = rows->typicality[i * classes + k] = 0.0;
+            add_typicality(reference, rows, i, n, false, &scratch);
             if (!rows->is_doubtful || model->is_sum || classes < 2 || model->spam >= classes)
                 continue;
             n = compute_likelihoods(reference, rows, i, true, &scratch, &n_doubtful);
             compute_ratios(reference, n, &scratch);
-            add_words(reference, rows, i, n, &scratch);
+            add_typicality(reference, rows, i, n, true, &scratch);
             if (reference != model)
                 n = compute_likelihoods(model, rows, i, true, &scratch, &n_doubtful);
             add_doubtful_evidence(model, rows, i, n, length, &scratch);

@@ -53,18 +53,18 @@ class Pooling(NamedTuple):
 class ScoreModel:
     """A model of V tokens and C classes. The arrays are those of the struct score_model of interface.h.
 
-    The tokens of the first ``n_word_groups`` groups are words, and those of the first one single words. ``counts`` (V,
-    C) uint32 are occurrences in a multinomial model, or else messages. ``groups`` (V,) int8 is −1 for a token that is
-    not in the model. ``documents`` and ``totals`` (C,) are the messages of each class, and its sum of counts.
-    ``intercepts`` has one row (C,), or, for learned messages, a row for the class of the message, (C, C).
-    ``corrections`` (V, C) int64 are in ``unit`` nats. ``scale`` multiplies naive Bayes' scores. ``spam`` is the class
-    that doubtful tokens may speak for; None if there is none.
+    The tokens of the first ``n_word_groups`` groups are words, those of the first one single words, and those of
+    the last group structure, with ``structure_weight`` in typicality. ``counts`` (V, C) uint32 are occurrences in a
+    multinomial model, or else messages. ``groups`` (V,) int8 is −1 − group for a token that is not in the model.
+    ``documents`` and ``totals`` (C,) are the messages of each class, and its sum of counts. ``intercepts`` has one
+    row (C,), or, for learned messages, a row for the class of the message, (C, C). ``corrections`` (V, C) int64 are
+    in ``unit`` nats. ``scale`` multiplies naive Bayes' scores. ``spam`` is the class that doubtful tokens may speak
+    for; None if there is none.
     """
 
     def __init__(
-        self, pooling: Pooling, n_groups: int, n_word_groups: int, event_model: str, alpha: float,
-        vocabulary_size: int, counts: np.ndarray,
-        groups: np.ndarray, documents: np.ndarray, totals: np.ndarray, intercepts: np.ndarray,
+        self, pooling: Pooling, n_groups: int, n_word_groups: int, structure_weight: float, event_model: str,
+        alpha: float, vocabulary_size: int, counts: np.ndarray, groups: np.ndarray, documents: np.ndarray, totals: np.ndarray, intercepts: np.ndarray,
         spam: int | None = None, corrections: np.ndarray | None = None, scale: float = 1.0, unit: float = 1.0,
     ) -> None:  # fmt: skip
         tokens, classes = counts.shape
@@ -78,10 +78,11 @@ class ScoreModel:
             "n_classes": classes, "n_groups": n_groups, "n_word_groups": n_word_groups, "n_tokens": tokens,
             "n_logs": MAX_LOGS, "information_halves": halves, "spam": classes if spam is None else spam,
             "alpha": alpha, "group_exponent": pooling.group_exponent, "prior_weight": pooling.prior_weight,
+            "structure_weight": structure_weight,
             "scale": scale, "unit": unit, "vocabulary_size": vocabulary_size,
             "logs": pointer("double", _logs(alpha)),
             "counts": pointer("uint32_t", counts, tokens, classes),
-            "groups": numbers("int8_t", groups, n_groups, tokens, least=-1),
+            "groups": numbers("int8_t", groups, n_groups, tokens, least=-n_groups),
             "corrections": ffi.NULL if corrections is None else pointer("int64_t", corrections, tokens, classes),
             "documents": pointer("int64_t", documents, classes),
             "totals": pointer("int64_t", totals, classes),

@@ -16,6 +16,7 @@ import numpy as np
 from spamnb.core.score import MAX_COUNT, ScoreModel, Scores
 from spamnb.model.class_counts import DOCUMENTS, OCCURRENCES, ClassTotals, count_frequencies
 from spamnb.model.correction import UNIT
+from spamnb.model.decision import STRUCTURE_WEIGHT
 from spamnb.model.delta import Examples, Sums
 from spamnb.model.learner import Fit, Learner
 from spamnb.model.model import Model
@@ -62,10 +63,10 @@ class NaiveBayes(Learner):
         """Return the model of the tokens of ``rows``, with a correction if there is a ``scale``."""
         by_class = sums.occurrences if self._counts_occurrences else sums.document_counts
         counts = np.minimum(by_class, MAX_COUNT).astype(np.uint32, order="C")
-        groups = np.where(sums.document_counts.any(axis=1), rows.tokens.groups, np.int8(-1))
+        groups, is_known = rows.tokens.groups, sums.document_counts.any(axis=1)
         intercepts = self._intercepts(pooling, sums.totals, lambda: sums.frequencies)
         correction = () if scale is None else (np.ascontiguousarray(sums.weights), scale, UNIT)
-        return self._model(pooling, sums.totals, counts, groups, intercepts, *correction)
+        return self._model(pooling, sums.totals, counts, groups, is_known, intercepts, *correction)
 
     def fit(self, training_set: TrainingSet) -> Fit:
         if self.settings.model_type == "bernoulli" and self.settings.pooling == "sum":
@@ -81,10 +82,10 @@ class NaiveBayes(Learner):
         if classes < 2:
             return Scores.zeros(0, classes)
         pooling, totals = self.settings.pooling, training_set.totals()
-        groups = np.where(training_set.document_frequency() == 1, np.int8(-1), training_set.tokens.groups)
+        groups, is_known = training_set.tokens.groups, training_set.document_frequency() != 1
         log_priors = [self._log_prior(each) for each in totals.documents - np.eye(classes, dtype=np.int64)]
         intercepts = np.array(log_priors) if pooling == "sum" else np.zeros((classes, classes))
-        model = self._model(pooling, totals, self._count_table(training_set), groups, intercepts)
+        model = self._model(pooling, totals, self._count_table(training_set), groups, is_known, intercepts)
         return self._score_messages(training_set.rows, lambda batch: model.score(*batch.cells, batch.labels))
 
     def leave_examples_out(self, model: Model, sums: Sums, examples: Examples) -> np.ndarray:
@@ -98,10 +99,9 @@ class NaiveBayes(Learner):
         counts[np.arange(len(counts)), labels] -= model.lesson_weight
         counts = np.clip(counts, 0, MAX_COUNT).astype(np.uint32)
         groups = np.concatenate([np.zeros(0, np.int8), *(each.groups for each in examples.messages)])
-        groups = np.where(_has_count(counts), groups, np.int8(-1))
         intercepts = self._intercepts(self.settings.pooling, totals, lambda: [])
         ids, bounds = np.arange(len(counts), dtype=np.int32), np.append(0, np.cumsum(lengths))
-        scorer = self._model(self.settings.pooling, totals, counts, groups, intercepts)
+        scorer = self._model(self.settings.pooling, totals, counts, groups, _has_count(counts), intercepts)
         return scorer.score(bounds, ids, np.ones(len(ids), np.int64)).scores
 
     def scores_by_others(self, others: TrainingSet, messages: Rows) -> Scores:
@@ -109,14 +109,14 @@ class NaiveBayes(Learner):
 
     def _score_new(self, totals: ClassTotals, table: np.ndarray, messages: Rows) -> Scores:
         """Score messages by a ``table`` (V, C) of the counts of others."""
-        groups = np.where(_has_count(table), messages.tokens.groups, np.int8(-1))
+        groups, is_known = messages.tokens.groups, _has_count(table)
 
         def frequencies() -> list[dict[int, int]]:
             by_class = map(count_frequencies, table.T)
             return [{0: totals.vocabulary_size - sum(each.values()), **each} for each in by_class]
 
         intercepts = self._intercepts(self.settings.pooling, totals, frequencies)
-        model = self._model(self.settings.pooling, totals, table, groups, intercepts)
+        model = self._model(self.settings.pooling, totals, table, groups, is_known, intercepts)
         return self._score_messages(messages, lambda batch: model.score(*batch.cells))
 
     def score_folds(self, fitted: Fit, fold: np.ndarray, is_scored: np.ndarray) -> Scores:
@@ -171,14 +171,17 @@ class NaiveBayes(Learner):
         return table
 
     def _model(
-        self, pooling: str, totals: ClassTotals, counts: np.ndarray, groups: np.ndarray, intercepts: np.ndarray,
-        *correction: Any,
+        self, pooling: str, totals: ClassTotals, counts: np.ndarray, groups: np.ndarray, is_known: np.ndarray,
+        intercepts: np.ndarray, *correction: Any,
     ) -> ScoreModel:  # fmt: skip
-        """Return the model of tokens with ``counts`` (V, C) and ``groups`` (V,), −1 for tokens that are not in it."""
+        """Return a model by ``counts`` (V, C) of tokens of these ``groups`` (V,).
+
+        It has the tokens where ``is_known`` (V,) is true.
+        """
         class_sums = totals.occurrences if self._counts_occurrences else totals.document_counts
         return ScoreModel(
-            pooling_parameters(pooling), len(GROUPS), N_WORD_GROUPS, self.settings.model_type, self.settings.alpha,
-            totals.vocabulary_size, counts, groups,
+            pooling_parameters(pooling), len(GROUPS), N_WORD_GROUPS, STRUCTURE_WEIGHT, self.settings.model_type,
+            self.settings.alpha, totals.vocabulary_size, counts, np.where(is_known, groups, ~groups),
             np.ascontiguousarray(totals.documents), np.ascontiguousarray(class_sums), intercepts,
             self.settings.spam_column(totals.classes), *correction,
         )  # fmt: skip

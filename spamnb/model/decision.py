@@ -7,16 +7,18 @@ the verdict is spam if p(spam) > max(λ/(1+λ), 1 − u/λ). Without a class of 
 P(c|x) is calibrated on mail like the mail learned. Good mail of a kind that was never learned has none of the evidence
 of good mail, so it falls between the two classes, where P(spam) may be anything. A message is therefore called spam
 only if it is also typical of the spam that the model knows. How typical message x is of class c is the mean over its
-words of what each of them says alone:
+tokens of what each of them says alone:
 
-    t(x) = (1/n) Σ_j P(c | j),   P(c | j) = p(j|c) / Σ_k p(j|k)
+    t(x) = Σ_j w_j P(c | j) / (Σ_j w_j + wu),   P(c | j) = p(j|c) / Σ_k p(j|k)
 
-A word that good mail has, too, counts against spam however much the other words say for it, so t tells lost good mail
-from spam where the score, a weighted sum, does not. Only words count, because headers and structure say how a message
-was sent, and words what it is; t is 0 if the model knows no word of it, as of a photo. Words of doubtful text count if
-they make the message more typical of spam. The share of known spam, each message left out of the model, that is no more
-typical is the p-value of conformal prediction (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World",
-2005):
+A token that good mail has, too, counts against spam however much the others say for it, so t tells lost good mail from
+spam where the score, a weighted sum, does not. The weight w_j is 1 for words and w = STRUCTURE_WEIGHT for structure:
+hosts of links, tags and parts. Header fields do not count, because they say only how a message was sent. u is the
+number of unknown tokens of structure, or that of known ones if it is less: in each message words are new, but links to
+hosts that no spam has are a sign of a new kind of mail; and a sender can add any number of them. t is 0 if the model
+knows no word of the message, as of a photo. Doubtful tokens count if they make it more typical of spam. The share of
+known spam, each message left out of the model, that is no more typical is the p-value of conformal prediction (Vovk,
+Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005):
 
     p(x) = #{i of the m known spams: t(x_i) ≤ t(x)} / (m + 1)
 
@@ -54,6 +56,7 @@ UNSURE = "unsure"
 # docs/experiments.md#mail-of-a-kind-never-learned
 NEW_KINDS = 0.15
 ARRIVED = 3  # times that a lesson counts
+STRUCTURE_WEIGHT = 0.5  # of a token of structure in t
 TYPICALITY_BINS = 256  # of the histogram of known mail
 
 

@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from scipy.stats import entropy
 
 from spamnb.core.score import EVENT_MODELS, ScoreModel, Scores
+from spamnb.model.decision import STRUCTURE_WEIGHT
 from spamnb.model.naive_bayes import token_log_odds, token_log_probability
 from spamnb.model.pooling import (
     GROUP_EXPONENT,
@@ -22,9 +23,11 @@ from spamnb.model.pooling import (
     sufficient,
 )
 
-TOKENS, N_GROUPS, N_WORD_GROUPS = 12, 3, 2
+TOKENS, N_GROUPS, N_WORD_GROUPS = 12, 4, 2
+STRUCTURE = N_GROUPS - 1
 ALPHA, SCALE, UNIT = 0.3, 2.5, 2.0**-10
 GROUPS = np.arange(TOKENS) % N_GROUPS
+NO_TOKENS = np.zeros(0, int)
 
 
 class Message(NamedTuple):
@@ -81,23 +84,40 @@ class Expected(NamedTuple):
     correction: np.ndarray  # (C,) the correction's part of the scores
 
 
-def score_by_formula(case: Case, message: Message, others: Sequence[Message]) -> Expected:
-    """Score a message by a model of ``others``."""
+def log_likelihoods_by_formula(case: Case, others: Sequence[Message]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the log-likelihoods (C, V) of a model of ``others``, and its messages with each token (V,)."""
     counts, frequency, documents = count(case, others)
     if case.event_model == "bernoulli":
-        log_p = token_log_odds(counts.T, documents, ALPHA)
-    else:
-        log_p = token_log_probability(counts.T, counts.sum(axis=0), ALPHA * np.count_nonzero(frequency), ALPHA)
+        return token_log_odds(counts.T, documents, ALPHA), frequency
+    smoothed = ALPHA * np.count_nonzero(frequency)
+    return token_log_probability(counts.T, counts.sum(axis=0), smoothed, ALPHA), frequency
+
+
+def typicality_by_formula(
+    case: Case, others: Sequence[Message], plain: np.ndarray, doubtful: np.ndarray = NO_TOKENS
+) -> np.ndarray:
+    """Return how typical (C,) a message with these tokens is, by a model of ``others``."""
+    log_p, frequency = log_likelihoods_by_formula(case, others)
+    known = np.concatenate([plain, doubtful])
+    known = known[frequency[known] > 0]
+    if not (GROUPS[known] == 0).any():
+        return np.zeros(case.classes)
+    structure = plain[GROUPS[plain] == STRUCTURE]
+    n_known = np.count_nonzero(frequency[structure])
+    weights = np.where(GROUPS[known] == STRUCTURE, STRUCTURE_WEIGHT, GROUPS[known] < N_WORD_GROUPS)
+    posteriors = np.exp(log_p - logsumexp(log_p, axis=0))
+    return posteriors[:, known] @ weights / (weights.sum() + STRUCTURE_WEIGHT * min(len(structure) - n_known, n_known))
+
+
+def score_by_formula(case: Case, message: Message, others: Sequence[Message]) -> Expected:
+    """Score a message by a model of ``others``."""
+    log_p, frequency = log_likelihoods_by_formula(case, others)
     scores, correction = np.zeros(case.classes), np.zeros(case.classes)
     above, weights = np.zeros((N_GROUPS, case.classes)), np.zeros(N_GROUPS)
-    posteriors = []  # of the classes, given one word of the message
-    has_known_word = any(frequency[token] and GROUPS[token] == 0 for token in message.ids)
     for token, occurrences in zip(message.ids, message.occurrences):
         if not frequency[token]:
             continue
         repeats, log_likelihoods = occurrences if case.event_model == "multinomial" else 1, log_p[:, token]
-        if GROUPS[token] < N_WORD_GROUPS:
-            posteriors.append(np.exp(log_likelihoods - logsumexp(log_likelihoods)))
         if case.corrections is not None:
             correction += case.corrections[token] * UNIT / np.sqrt(len(message.ids))
         if case.pooling == "sum":
@@ -110,11 +130,12 @@ def score_by_formula(case: Case, message: Message, others: Sequence[Message]) ->
             above[GROUPS[token]] += weight * (log_likelihoods - log_likelihoods.mean())
             weights[GROUPS[token]] += weight
     group_votes = weights**GROUP_EXPONENT
-    typicality = np.mean(posteriors, axis=0) if has_known_word else np.zeros(case.classes)
     if case.pooling == "mean":
         means = above / np.where(weights, weights, 1)[:, None]
         scores = group_votes @ means / (PRIOR_WEIGHT + group_votes.sum())
-    return Expected(SCALE * scores + correction, typicality, group_votes.sum(), correction)
+    return Expected(
+        SCALE * scores + correction, typicality_by_formula(case, others, message.ids), group_votes.sum(), correction
+    )
 
 
 def score_in_c(
@@ -127,9 +148,9 @@ def score_in_c(
     counts, frequency, documents = count(case, case.learned)
     bounds = np.cumsum([0, *(len(each.ids) for each in messages)])
     return ScoreModel(
-        pooling_parameters(case.pooling), N_GROUPS, N_WORD_GROUPS, case.event_model, ALPHA,
+        pooling_parameters(case.pooling), N_GROUPS, N_WORD_GROUPS, STRUCTURE_WEIGHT, case.event_model, ALPHA,
         int(np.count_nonzero(frequency)), counts.astype(np.uint32),
-        np.where(frequency > are_learned, GROUPS, -1).astype(np.int8), documents,
+        np.where(frequency > are_learned, GROUPS, ~GROUPS).astype(np.int8), documents,
         counts.sum(axis=0), case.intercepts[:-1] if are_learned else case.intercepts[-1:],
         spam, case.corrections, SCALE, UNIT,
     ).score(
@@ -162,7 +183,7 @@ def test_typicality_is_by_the_reference_and_0_of_a_class_without_messages() -> N
     def model_of(counts: list[list[int]], documents: list[int], groups: list[int]) -> ScoreModel:
         table = np.array(counts, np.uint32)
         return ScoreModel(
-            pooling_parameters("mean"), 1, 1, "boolean", ALPHA, 3, table, np.array(groups, np.int8),
+            pooling_parameters("mean"), 2, 1, STRUCTURE_WEIGHT, "boolean", ALPHA, 3, table, np.array(groups, np.int8),
             np.array(documents), table.sum(axis=0, dtype=np.int64), np.zeros((1, 3)),
         )  # fmt: skip
 
@@ -214,7 +235,7 @@ def accusation_by_formula(case: Case, message: Message, is_doubtful: np.ndarray,
 def test_doubtful_tokens_never_lower_the_margin_of_spam(case: Case, data: st.DataObject) -> None:
     """They are added by the formula, to the score of spam alone; other scores and the votes are as without them.
 
-    The message is as typical of spam as without them, or as if all of its text could be seen, whichever is more.
+    The message is as typical of spam as without them, or as with those that are known, whichever is more.
     """
     spam = data.draw(st.integers(0, case.classes - 1))
     for message in case.new:
@@ -231,9 +252,9 @@ def test_doubtful_tokens_never_lower_the_margin_of_spam(case: Case, data: st.Dat
         assert added >= 0 and added == pytest.approx(expected, abs=1e-9)
         np.testing.assert_allclose(with_doubt.weights[is_doubtful].sum(axis=0)[spam], added, atol=1e-9)
         if case.pooling == "mean" and case.classes > 1:
-            typicality, other = without.typicality[0], score_in_c(case, [message], False).typicality[0]
-            expected = max((typicality, other), key=lambda each: each[spam])
-            np.testing.assert_allclose(with_doubt.typicality[0, spam], expected[spam], atol=1e-9)
+            of_all = typicality_by_formula(case, case.learned, message.ids[~is_doubtful], message.ids[is_doubtful])
+            typicality = max(without.typicality[0, spam], of_all[spam])
+            assert with_doubt.typicality[0, spam] == pytest.approx(typicality, abs=1e-9)
         without_spam = score_in_c(case, [message], False, None, is_doubtful)
         np.testing.assert_array_equal(without_spam.scores, without.scores)
 
@@ -265,7 +286,7 @@ ROWS = {
 def score_changed(**changes: Any) -> Scores:
     model = {name: changes.get(name, value) for name, value in MODEL.items()}
     rows = {name: changes.get(name, value) for name, value in ROWS.items()}
-    return ScoreModel(pooling_parameters("mean"), 1, 1, "boolean", 1.0, 3, **model).score(**rows)
+    return ScoreModel(pooling_parameters("mean"), 2, 1, STRUCTURE_WEIGHT, "boolean", 1.0, 3, **model).score(**rows)
 
 
 @pytest.mark.parametrize(
@@ -283,8 +304,8 @@ def score_changed(**changes: Any) -> Scores:
         {"labels": np.array([0, 2])},
         {"labels": np.array([-1, 0])},
         {"occurrences": np.array([1])},
-        {"groups": np.array([0, 1, 0], np.int8)},
-        {"groups": np.array([0, -2, 0], np.int8)},
+        {"groups": np.array([0, 2, 0], np.int8)},
+        {"groups": np.array([0, -3, 0], np.int8)},
         {"groups": np.array([0, -1, 0])},
         {"counts": np.zeros((3, 3), np.uint32)},
         {"counts": np.zeros((1, 2), np.uint32)},
@@ -303,5 +324,6 @@ def test_arrays_that_do_not_fit_are_refused(changes: dict[str, np.ndarray]) -> N
 
 
 def test_an_exponent_that_is_no_number_of_halves_is_refused() -> None:
+    pooling = pooling_parameters("mean")._replace(information_exponent=1.2)
     with pytest.raises(ValueError, match="halves"):
-        ScoreModel(pooling_parameters("mean")._replace(information_exponent=1.2), 1, 1, "boolean", 1.0, 3, **MODEL)
+        ScoreModel(pooling, 2, 1, STRUCTURE_WEIGHT, "boolean", 1.0, 3, **MODEL)
