@@ -126,7 +126,7 @@ void add_evidence(struct reader *reader) {
         for (size_t i = 0; i < message->section.fields.count; i++)
             if (message->section.fields.items[i].is_essential == essential)
                 add_field(reader, &message->section.fields.items[i]);
-    add_links(reader);
+    add_links(reader, false);
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
         if (message->tags[tag])
             add_token(reader, LITERAL("html:tag:"), TAGS[tag].name);

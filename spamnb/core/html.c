@@ -60,6 +60,12 @@ struct piece {
     enum piece_kind kind;
 };
 
+/* A link with a URL, and its node. */
+struct anchor {
+    span url;
+    uint32_t node;
+};
+
 struct document {
     struct reader *reader;
     struct arena *arena;
@@ -68,6 +74,7 @@ struct document {
     struct attributes page_attributes[2]; /* of the elements html and body */
     LIST(struct node) nodes;
     LIST(struct piece) pieces;
+    LIST(struct anchor) anchors;
     span_list doubtful_texts;
     LIST(struct formatting) formatting; /* the formatting elements that no end tag has closed */
     size_t n_breaks; /* br, hr and p elements since the last text */
@@ -619,18 +626,21 @@ static span resolve_references(struct document *d, span text, bool in_attribute)
     return writer_close(&writer);
 }
 
+/* Returns whether a text of HTML has more than blanks. */
+static bool has_letters(struct document *d, span text) {
+    text = skip_spaces(d->reader, text);
+    text = starts_with(text, LITERAL("&")) ? skip_spaces(d->reader, resolve_references(d, text, false)) : text;
+    return !is_empty(text);
+}
+
 static void add_text(struct document *d, enum piece_kind kind, span text) {
     if (is_empty(text))
         return;
-    span shown = skip_spaces(d->reader, text);
-    if (starts_with(shown, LITERAL("&")))
-        shown = skip_spaces(d->reader, resolve_references(d, shown, false));
-    bool is_blank = is_empty(shown);
-    bool is_moved = !is_blank && contains_cells(top_of(d));
+    bool is_shown = has_letters(d, text), is_moved = is_shown && contains_cells(top_of(d));
     if (!is_moved)
         reopen_formatting(d);
-    d->is_below = d->is_below || (!is_blank && d->n_breaks >= MAX_BREAKS);
-    d->n_breaks = is_blank ? d->n_breaks : 0;
+    d->is_below = d->is_below || (is_shown && d->n_breaks >= MAX_BREAKS);
+    d->n_breaks = is_shown ? 0 : d->n_breaks;
     add_piece(d, (struct piece){text, is_moved || d->is_below ? DOUBTFUL_NODE : top_of(d)->node, kind});
 }
 
@@ -715,7 +725,7 @@ static void add_refresh(struct document *d, span value) {
         return;
     url = strip(skip_bytes(url, 1));
     bool is_quoted = !is_empty(url) && (*url.at == '"' || *url.at == '\'');
-    add_link(d->reader, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
+    add_link(d->reader, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url, true);
 }
 
 /* Adds a page in the page. After MAX_FRAMES, it replaces the last one, so that the first ones and the last are read. */
@@ -756,15 +766,16 @@ static bool may_hide_page(unsigned tag, const struct attributes *attributes) {
                      : is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("content-security-policy"));
 }
 
+/* Adds the URLs of a tag but that of a link with text. They are doubtful: nobody sees the host of a picture. */
 static void add_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     for (uint32_t left = attributes->present & URL_ATTRIBUTES; left; left &= left - 1) {
         enum attribute which = (enum attribute)__builtin_ctz(left);
-        bool is_link = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
+        bool is_link = tag == TAG_AREA || tag == TAG_BASE;
         span url = strip(attributes->values[which]);
         if (starts_with_any_case(url, LITERAL("data:")))
             add_data(d, url);
         if (which == A_HREF ? is_link : which != A_SRC || tag != TAG_SCRIPT)
-            add_link(d->reader, url);
+            add_link(d->reader, url, true);
     }
     span content = value_of_attribute(attributes, A_CONTENT);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
@@ -814,6 +825,8 @@ static const uint8_t *start_tag(struct document *d, unsigned tag, span name, con
     }
     if (kind == NORMAL) {
         start_element(d, tag, name, attributes);
+        if (tag == TAG_A && has(attributes, A_HREF))
+            *LIST_ADD(d->arena, &d->anchors) = (struct anchor){attributes->values[A_HREF], top_of(d)->node};
         bool is_maybe_end = TAGS[tag].flags & MAY_END_WORD || is_foreign(d) ||
                             (TAGS[tag].kind == VOID && attributes->present & STYLE_OR_CLASS);
         if ((is_shown || TAGS[tag].kind != VOID) && (is_maybe_end || TAGS[tag].flags & ENDS_WORD))
@@ -948,7 +961,30 @@ static void add_sheet_text(struct document *d, span value) {
         add_all_attributes(d);
 }
 
-struct html_text read_html(struct reader *reader, span html) {
+/* Returns whether an element shows text: one of the pieces before this one. */
+static bool shows_text(struct document *d, uint32_t node, size_t end) {
+    for (size_t i = d->nodes.items[node].n_pieces; i < end; i++) {
+        const struct piece *piece = &d->pieces.items[i];
+        uint32_t outer = piece->node;
+        while (outer > node)
+            outer = d->nodes.items[outer].parent;
+        if (outer == node && !is_doubtful(d, piece) && has_letters(d, piece->text))
+            return true;
+    }
+    return false;
+}
+
+/* Adds the URLs of links. A link is doubtful if it shows no text. */
+static void add_anchors(struct document *d, bool is_doubtful) {
+    size_t end = d->pieces.count;
+    for (size_t i = d->anchors.count; i-- > 0;) {
+        const struct anchor *anchor = &d->anchors.items[i];
+        add_link(d->reader, anchor->url, is_doubtful || d->sheet.is_lost || !shows_text(d, anchor->node, end));
+        end = d->nodes.items[anchor->node].n_pieces;
+    }
+}
+
+struct html_text read_html(struct reader *reader, span html, bool is_doubtful) {
     static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
     struct message *message = &reader->message;
     struct document *d = message->document;
@@ -972,14 +1008,15 @@ struct html_text read_html(struct reader *reader, span html) {
     for (size_t i = 0; i < d->nodes.count; i++) {
         const struct node *node = &d->nodes.items[i];
         bool is_column = node->tag == TAG_COL || node->tag == TAG_COLGROUP; /* has the style of cells */
-        bool is_doubtful = style_of(d, (uint32_t)i)->is_doubtful;
-        d->sheet.is_lost = d->sheet.is_lost || (is_doubtful && is_column && !style_of(d, node->parent)->is_doubtful);
+        bool is_new = style_of(d, (uint32_t)i)->is_doubtful && !style_of(d, node->parent)->is_doubtful;
+        d->sheet.is_lost = d->sheet.is_lost || (is_column && is_new);
     }
     d->sheet.is_lost = d->sheet.is_lost || style_of(d, 0)->size < MIN_PAGE_LETTER;
     cover_text(d);
     for (size_t i = 0; i < d->sheet.texts.count; i++)
         add_sheet_text(d, d->sheet.texts.items[i]);
     add_reversed_text(d);
+    add_anchors(d, is_doubtful);
     span plain = d->sheet.is_lost ? (span){0} : write_plain(d);
     while (!is_empty(plain) && is_space(*plain.at))
         plain.at++;

@@ -90,14 +90,14 @@ static span remove_spaces(struct arena *arena, span url) {
     return writer_close(&writer);
 }
 
-void add_link(struct reader *reader, span url) {
+void add_link(struct reader *reader, span url, bool is_doubtful) {
     struct message *message = &reader->message;
-    span_list *urls = &message->links;
+    span_list *urls = &message->links[is_doubtful];
     if (is_empty(url))
         return;
     if (urls->count == MAX_URLS)
         message->truncations |= TRUNCATED_LINKS;
-    size_t replaced = MAX_URLS / 2 + message->n_links++ % (MAX_URLS / 2);
+    size_t replaced = MAX_URLS / 2 + message->n_links[is_doubtful]++ % (MAX_URLS / 2);
     *(urls->count < MAX_URLS ? LIST_ADD(&reader->arena, urls) : &urls->items[replaced]) = strip(url);
 }
 
@@ -112,12 +112,12 @@ void find_links(struct reader *reader, span text) {
         while (url.end > at + 3 && strchr(".,;:!?'*_)]}", url.end[-1])) /* of the sentence around it */
             url.end--;
         if (url.at < at && url.end > at + 3)
-            add_link(reader, url);
+            add_link(reader, url, false);
     }
 }
 
-void add_links(struct reader *reader) {
-    const span_list *links = &reader->message.links;
+void add_links(struct reader *reader, bool doubtful) {
+    const span_list *links = &reader->message.links[doubtful];
     for (size_t i = 0; i < links->count; i++) {
         span host = host_of(reader, skip_scheme(remove_spaces(&reader->arena, links->items[i])));
         if (find_byte(host, ':'))

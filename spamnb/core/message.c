@@ -24,7 +24,7 @@ static void add_text(struct reader *reader, span text, bool is_doubtful) {
 
 static void add_page(struct reader *reader, span html, bool is_doubtful) {
     struct arena *arena = &reader->arena;
-    struct html_text page = read_html(reader, convert_line_ends(arena, remove_all(arena, html, LITERAL("\0"))));
+    struct html_text page = read_html(reader, convert_line_ends(arena, remove_all(arena, html, LITERAL("\0"))), is_doubtful);
     add_text(reader, page.plain, is_doubtful);
     if (is_empty(page.doubtful))
         return;
@@ -257,8 +257,11 @@ static void count_tokens(struct reader *reader, bool wants_doubtful) {
     }
     if (!row_end_plain(reader->vocabulary))
         arena_fail(&reader->arena, FAILED_MEMORY);
-    if (wants_doubtful)
-        add_doubtful_texts(reader, &reader->message.doubtful, reader->message.n_joined);
+    if (!wants_doubtful)
+        return;
+    if (!reader->options.body_only)
+        add_links(reader, true);
+    add_doubtful_texts(reader, &reader->message.doubtful, reader->message.n_joined);
 }
 
 enum failure read_message(struct reader *reader, span raw, unsigned wants) {
@@ -289,7 +292,8 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         *LIST_ADD(arena, &message->headers) = field->name;
         *LIST_ADD(arena, &message->headers) = field_value(reader, field, true);
     }
-    for (size_t i = 0; i < message->links.count; i++)
-        message->links.items[i] = truncate_text(message->links.items[i], MAX_URL);
+    for (int doubtful = 0; doubtful < 2; doubtful++)
+        for (size_t i = 0; i < message->links[doubtful].count; i++)
+            *LIST_ADD(arena, &message->urls) = truncate_text(message->links[doubtful].items[i], MAX_URL);
     return FAILED_NOT;
 }

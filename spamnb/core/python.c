@@ -93,7 +93,7 @@ enum failure read_messages(struct reader *reader, struct vocabulary *vocabulary,
 
 size_t message_list(const struct reader *reader, int which, const span **items) {
     const struct message *message = &reader->message;
-    const span_list *const lists[] = {&message->headers, &message->texts, &message->links, &message->doubtful,
+    const span_list *const lists[] = {&message->headers, &message->texts, &message->urls, &message->doubtful,
                                       &message->files};
     *items = lists[which]->items;
     return lists[which]->count;

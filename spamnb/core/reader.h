@@ -71,12 +71,15 @@ struct message {
     span_list texts, doubtful; /* plain texts and doubtful texts; those of attachments are doubtful */
     size_t n_joined; /* number of doubtful texts before those of alternatives */
     span_list files; /* name and content type of each attachment, alternating */
-    span_list links, frames; /* links: URLs; frames: HTML pages in srcdoc attributes of the current page */
+    span_list links[2]; /* plain and doubtful URLs */
+    span_list urls; /* of all links, for people */
+    span_list frames; /* HTML pages in srcdoc attributes of the current page */
     bool has_doubtful_page; /* a page has doubtful text */
     struct document *document; /* the page that is read; NULL before the first one */
     bool tags[N_TAGS]; /* by tag: whether the message's HTML has it */
     uint32_t truncations;
-    size_t n_tags, n_nodes, n_links; /* numbers of tags and of nodes in all pages, and of links with those that were replaced */
+    size_t n_tags, n_nodes; /* numbers of tags and of nodes in all pages */
+    size_t n_links[2]; /* numbers of plain and of doubtful links, with those that were replaced */
     size_t bytes_left[2]; /* of plain texts, and of doubtful texts, until MAX_TEXT */
     size_t questions_left, tokens_left; /* until MAX_QUESTIONS, MAX_TOKENS */
     entity_list leaves; /* all parts except multiparts, in the order of read_leaves */
@@ -224,7 +227,7 @@ struct html_text {
 };
 
 /* Returns the texts of a document in UTF-8, and adds its URLs, tags and frames to the reader's message. */
-struct html_text read_html(struct reader *reader, span html);
+struct html_text read_html(struct reader *reader, span html, bool is_doubtful);
 /* Returns the charset that a document's meta element declares; empty if it declares none, or if the document is valid
  * UTF-8 and has no escape, which the charsets of ISO 2022 need. */
 span needed_charset(span octets);
@@ -267,13 +270,13 @@ void add_host(struct reader *reader, span prefix, span host);
 
 /* ---- links.c, evidence.c: tokens of links, header fields, parts and structure ---- */
 
-/* Adds a URL to the message's links. After MAX_URLS, it replaces another one of the second half, so that the first and
- * the last URLs of a message are read. */
-void add_link(struct reader *reader, span url);
+/* Adds a URL to the message's plain or doubtful links. After MAX_URLS, it replaces another one of the second half, so that
+ * the first and the last URLs of a message are read. */
+void add_link(struct reader *reader, span url, bool is_doubtful);
 /* Adds the URLs in a plain text, of which mail readers make links. */
 void find_links(struct reader *reader, span text);
-/* Counts the hosts of the message's links. */
-void add_links(struct reader *reader);
+/* Counts the hosts of the message's plain or doubtful links. */
+void add_links(struct reader *reader, bool doubtful);
 /* Sorts rules into buckets for header_rule_of; the rules of a bucket keep their order. */
 void rules_sort(struct rule_table *table);
 /* Returns the rule for a field's name: the rule for the whole name, or else the first rule for a beginning of the
@@ -281,7 +284,7 @@ void rules_sort(struct rule_table *table);
 const struct header_rule *header_rule_of(const struct rule_table *table, span name);
 /* Returns the group of a token. A token with an unknown prefix is of a header field; a token with a blank is a pair. */
 uint8_t group_of(const struct group_table *table, span token);
-/* Counts the tokens of the message's header fields, links, HTML and parts. */
+/* Counts the tokens of the message's header fields, plain links, HTML and parts. */
 void add_evidence(struct reader *reader);
 /* Counts a token for each truncation of the message. */
 void add_truncations(struct reader *reader);

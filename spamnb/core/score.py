@@ -64,7 +64,8 @@ class ScoreModel:
 
     def __init__(
         self, pooling: Pooling, n_groups: int, n_word_groups: int, structure_weight: float, event_model: str,
-        alpha: float, vocabulary_size: int, counts: np.ndarray, groups: np.ndarray, documents: np.ndarray, totals: np.ndarray, intercepts: np.ndarray,
+        alpha: float, vocabulary_size: int, counts: np.ndarray, groups: np.ndarray,
+        documents: np.ndarray, totals: np.ndarray, intercepts: np.ndarray,
         spam: int | None = None, corrections: np.ndarray | None = None, scale: float = 1.0, unit: float = 1.0,
     ) -> None:  # fmt: skip
         tokens, classes = counts.shape

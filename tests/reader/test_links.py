@@ -161,6 +161,35 @@ def test_urls_of_tags_are_links(tag: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "body", [f"<a href='{U}'>x</a>", f"<p><a href={U}><img alt=''><br><b>x</b></a>", f"y<a href={U}>&nbsp;x"]
+)
+def test_a_link_that_shows_text_is_plain(body: str) -> None:
+    assert "url:a.example" in READER.tokens(page(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<a href='{U}'></a>x", f"<a href='{U}'> &nbsp;</a>x", f"<a href='{U}'><img src=cid:1></a>x",
+        f"<a href='{U}'><i style='display:none'>x</i></a>x", f"<div hidden>y<a href='{U}'>x</a></div>x",
+        f"<a href='{U}'></a><a href='http://b.example'>x</a>", f"<img src='{U}' width=1>x",
+        f"<form action='{U}'>x</form>",
+        f"<a href='{U}'><style>a {{ bad: url(</style>x</a>",
+    ],
+)  # fmt: skip
+def test_a_host_that_nobody_sees_is_doubtful(body: str) -> None:
+    """A sender could add any number of links to hosts that good mail has."""
+    raw = page(body)
+    assert "url:a.example" not in READER.tokens(raw) and "url:a.example" in READER.tokens(raw, doubtful=True)
+    assert U in parse(raw).links
+
+
+def test_links_of_an_attached_page_are_doubtful() -> None:
+    raw = b"Content-Disposition: attachment\n" + page(f"<a href='{U}'>x</a>")
+    assert "url:a.example" not in READER.tokens(raw) and "url:a.example" in READER.tokens(raw, doubtful=True)
+
+
+@pytest.mark.parametrize(
     ("text", "links"),
     [
         ("See http://a.example/b?c=d. Or (https://b.example), <ftp://c.example>",
