@@ -404,11 +404,11 @@ static void end_element(struct document *d, unsigned tag, span name) {
 
 /* ---- Text ---- */
 
-/* Returns a text without the spaces, of any script, at its beginning. */
-static span skip_spaces(struct reader *reader, span text) {
+/* Returns a text without the spaces, of any script, and the invisible characters at its beginning. */
+static span skip_unseen(struct reader *reader, span text) {
     for (span tail = text; !is_empty(tail); text = tail) {
         uint8_t c = *tail.at;
-        if (c < 0x80 ? !is_white(c) : !(character_of(reader, next_point(&tail))->flags & IS_SPACE))
+        if (c < 0x80 ? !is_white(c) : !(character_of(reader, next_point(&tail))->flags & (IS_SPACE | IS_INVISIBLE)))
             break;
         tail.at += c < 0x80;
     }
@@ -463,7 +463,7 @@ static void cover_text(struct document *d) {
         const struct node *node = &d->nodes.items[i];
         for (; at > node->n_pieces && reach > 0; at--) {
             struct piece *piece = &d->pieces.items[at - 1];
-            span text = skip_spaces(d->reader, piece->text);
+            span text = skip_unseen(d->reader, piece->text);
             if (piece->kind == END_OF_WORD) {
                 reach -= line;
                 line = 0;
@@ -626,10 +626,10 @@ static span resolve_references(struct document *d, span text, bool in_attribute)
     return writer_close(&writer);
 }
 
-/* Returns whether a text of HTML has more than blanks. */
+/* Returns whether a text of HTML shows anything. */
 static bool has_letters(struct document *d, span text) {
-    text = skip_spaces(d->reader, text);
-    text = starts_with(text, LITERAL("&")) ? skip_spaces(d->reader, resolve_references(d, text, false)) : text;
+    text = skip_unseen(d->reader, text);
+    text = starts_with(text, LITERAL("&")) ? skip_unseen(d->reader, resolve_references(d, text, false)) : text;
     return !is_empty(text);
 }
 
@@ -1022,7 +1022,7 @@ struct html_text read_html(struct reader *reader, span html, bool is_doubtful) {
         plain.at++;
     *LIST_ADD(d->arena, &d->doubtful_texts) = write_doubtful(d);
     span doubtful = concatenate_all(d->arena, &d->doubtful_texts);
-    return (struct html_text){plain, is_empty(skip_spaces(reader, doubtful)) ? (span){0} : doubtful};
+    return (struct html_text){plain, is_empty(skip_unseen(reader, doubtful)) ? (span){0} : doubtful};
 }
 
 span needed_charset(span octets) {

@@ -367,11 +367,12 @@ static bool is_near(struct colors pair) {
 enum { P_COLOR, P_BACKGROUND, P_BACKGROUND_COLOR, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT,
        P_SHADOW, P_MARGIN, P_MARGIN_BELOW, P_TOP, P_BOTTOM, P_PADDING, P_BORDER, P_POSITION, P_OPACITY };
 
-/* The values that hide nothing of a property that is not known, or of which only is known that it hides its element. */
+/* The values that hide nothing of a property of which only is known what it may hide. */
 #define HARMLESS "none auto normal inherit initial unset visible isolate border-box padding-box"
 
-/* Properties, separated by blanks, and their values that hide nothing: these words, and if there are bounds, all values
- * whose lengths in pixels are within them. flags: what another value may do. */
+/* The properties by which a browser may hide text, separated by blanks, without prefixes of vendors. Their values that hide
+ * nothing: these words, and if there are bounds, all values whose lengths in pixels are within them. flags: what another
+ * value may do. */
 static const struct property {
     const char *names, *harmless;
     double least, most;
@@ -384,22 +385,26 @@ static const struct property {
     [P_DISPLAY] = {"display", "block inline inline-block table inline-table table-cell table-row table-row-group "
                               "table-caption list-item flex inline-flex inherit initial", .flags = MAY_HIDE},
     [P_FLOAT] = {"float", ""},
-    [P_SHADOW] = {"box-shadow -webkit-box-shadow -moz-box-shadow", "", -12, 12, MOVES, .blur = 3},
+    [P_SHADOW] = {"box-shadow", "", -12, 12, MOVES, .blur = 3},
     [P_MARGIN] = {"margin-left margin-right margin-top margin-inline margin-inline-start margin-inline-end "
-                  "margin-block-start -webkit-margin-before -webkit-margin-start -webkit-margin-end", "", -12, 700, MOVES},
-    [P_MARGIN_BELOW] = {"margin margin-bottom margin-block margin-block-end -webkit-margin-after", "", -12, 700, MOVES},
+                  "margin-block-start margin-before margin-start margin-end", "", -12, 700, MOVES},
+    [P_MARGIN_BELOW] = {"margin margin-bottom margin-block margin-block-end margin-after", "", -12, 700, MOVES},
     [P_TOP] = {"top", "", -12, 4, MOVES},
     [P_BOTTOM] = {"bottom", "", -4, 12, MOVES},
     [P_PADDING] = {"padding padding-top padding-bottom padding-block padding-block-start padding-block-end "
-                   "-webkit-padding-before -webkit-padding-after", "", -INFINITY, 700, MOVES}, /* not read below 0 */
+                   "padding-before padding-after", "", -INFINITY, 700, MOVES}, /* not read below 0 */
     [P_BORDER] = {"border border-top border-bottom border-width border-top-width border-bottom-width border-block "
-                  "border-block-start border-block-end border-block-width", "", 0, 50, MAY_HIDE},
+                  "border-block-start border-block-end border-block-width border-block-start-width border-block-end-width "
+                  "border-before border-before-width border-after border-after-width", "", 0, 50, MAY_HIDE},
     [P_POSITION] = {"position", "static relative inherit initial", .flags = MOVES},
     [P_OPACITY] = {"opacity", "1 100% inherit initial", .flags = MAY_HIDE},
     /* A box with the value "clip" does not grow with the boxes that float in it. */
-    {"overflow overflow-x overflow-y", "visible hidden auto scroll inherit initial", .flags = OVERFLOWS},
-    {"height max-height white-space flex flex-basis flex-grow flex-shrink", "auto none 100% normal pre-wrap pre-line "
-     "inherit initial", .flags = OVERFLOWS},
+    {"overflow overflow-x overflow-y overflow-block overflow-inline", "visible hidden auto scroll inherit initial",
+     .flags = OVERFLOWS},
+    {"height max-height block-size max-block-size inline-size max-inline-size min-inline-size logical-height "
+     "max-logical-height logical-width max-logical-width min-logical-width aspect-ratio white-space white-space-collapse "
+     "text-wrap text-wrap-mode flex flex-basis flex-grow flex-shrink box-flex",
+     "auto none 100% normal pre-wrap pre-line wrap balance pretty stable collapse inherit initial", .flags = OVERFLOWS},
     {"width", "", 150, 800, OVERFLOWS},
     {"max-width", "", 150, INFINITY, OVERFLOWS},
     {"min-width", "", 0, 800, OVERFLOWS},
@@ -408,48 +413,37 @@ static const struct property {
     {"flex-direction flex-flow unicode-bidi", "row column normal embed isolate plaintext inherit initial",
      .flags = MAY_HIDE | REVERSES},
     {"table-layout", "auto inherit initial", .flags = FIXED},
-    {"transform -webkit-transform -ms-transform translate scale rotate", "none inherit initial", .flags = MOVES},
-    {"padding-right padding-left padding-inline padding-inline-start padding-inline-end -webkit-padding-start "
-     "-webkit-padding-end", "", -INFINITY, 700, MOVES},
-    {"text-indent word-spacing vertical-align", "", -4, 100, MAY_HIDE},
-    {"gap border-left border-right border-left-width border-right-width", "", 0, 50, MAY_HIDE},
-    {"outline outline-width text-decoration -webkit-text-decoration text-decoration-thickness -webkit-text-stroke-width", "",
+    {"transform translate scale rotate", "none inherit initial", .flags = MOVES},
+    {"padding-right padding-left padding-inline padding-inline-start padding-inline-end padding-start "
+     "padding-end", "", -INFINITY, 700, MOVES},
+    {"text-indent word-spacing vertical-align baseline-shift", "", -4, 100, MAY_HIDE},
+    {"gap column-gap row-gap grid-gap grid-column-gap grid-row-gap border-left border-right border-left-width "
+     "border-right-width border-inline border-inline-start border-inline-end border-inline-width border-inline-start-width "
+     "border-inline-end-width border-start border-end border-start-width border-end-width", "", 0, 50, MAY_HIDE},
+    {"outline outline-width text-decoration text-decoration-thickness text-stroke-width", "",
      0, 3, MOVES},
-    {"left right inset", "", -4, 4, MOVES},
+    {"left right inset inset-block inset-block-start inset-block-end inset-inline inset-inline-start inset-inline-end",
+     "", -4, 4, MOVES},
     {"z-index", "auto inherit initial", 0, INFINITY, MAY_HIDE},
     {"zoom", "1 100% normal inherit initial", .flags = MAY_HIDE | MOVES},
     {"text-shadow", "", -3, 3, MOVES, .blur = 3},
     /* What these do is done to their own element. */
-    {"visibility clip clip-path -webkit-clip-path mask -webkit-mask content-visibility -webkit-text-fill-color "
-     "mix-blend-mode background-clip -webkit-background-clip background-blend-mode font-size-adjust border-image "
-     "font-variation-settings font-optical-sizing font-variant-numeric font-variant-east-asian font-variant-alternates "
-     "object-fit object-position", HARMLESS, .flags = MAY_HIDE},
-    /* The properties of ordinary mail that cannot hide text. */
-    {"direction justify-content font-family font-weight font-style font-variant font-stretch src unicode-range "
-        "font-display panose-1 text-align text-align-last text-transform text-rendering text-justify text-decoration-line "
-        "text-decoration-color text-decoration-style text-decoration-skip-ink text-size-adjust -webkit-text-size-adjust -moz-text-size-adjust -ms-text-size-adjust "
-        "text-underline text-overflow min-height clear cursor "
-        "hyphens -webkit-hyphens -moz-hyphens word-break word-wrap overflow-wrap line-break caption-side empty-cells "
-        "border-color border-top-color border-bottom-color border-left-color border-right-color border-style "
-        "border-top-style border-bottom-style border-left-style border-right-style border-collapse border-spacing "
-        "border-radius border-top-left-radius border-top-right-radius border-bottom-left-radius "
-        "border-bottom-right-radius -webkit-border-radius -moz-border-radius outline-color outline-style "
-        "background-repeat background-position background-position-x background-position-y background-size "
-        "background-attachment background-origin box-sizing "
-        "list-style-position list-style-image page-break-before page-break-after page-break-inside orphans widows "
-        "align-items align-self align-content justify-items justify-self flex-wrap "
-        "tab-size tab-interval transition transition-duration transform-origin animation-duration "
-        "animation-iteration-count -webkit-text-decoration-skip will-change break-before break-after break-inside "
-        /* names that no browser has, but mail programs and their authors */
-        "size tab-stops v-text-anchor v-text-kern cellpadding cellspacing align valign font-color font-smooth "
-        "user-select -webkit-user-select pointer-events resize -ms-interpolation-mode -webkit-font-smoothing "
-        "-moz-osx-font-smoothing -moz-box-sizing -webkit-box-sizing supported-color-schemes caret-color font-variant-caps "
-        "-webkit-nbsp-mode behavior page -webkit-tap-highlight-color font-feature-settings font-variant-ligatures "
-        "font-kerning", ""},
+    {"visibility clip clip-path mask mask-image mask-border mask-border-source mask-box-image mask-box-image-source "
+     "content-visibility text-fill-color text-security line-clamp max-lines mix-blend-mode background-clip "
+     "background-blend-mode font-size-adjust font-variation-settings font-optical-sizing font-palette font-variant-numeric "
+     "font-variant-east-asian font-variant-alternates object-fit object-position color-filter", HARMLESS,
+     .flags = MAY_HIDE},
+    /* What these do may be done to any text of the page. */
+    {"alignment-baseline animation animation-name appearance backdrop-filter border-image border-image-outset "
+     "border-image-slice border-image-source border-image-width border-shape box-decoration-break box-direction "
+     "box-ordinal-group box-reflect column-count column-height column-rule column-rule-width column-span column-width "
+     "column-wrap columns contain container container-type dominant-baseline filter initial-letter line-box-contain line-grid "
+     "line-height-step line-snap offset offset-path order perspective row-rule row-rule-width rtl-ordering rule rule-width "
+     "scroll-initial-target scroll-snap-type shape-margin shape-outside stroke stroke-width text-box text-box-trim "
+     "text-combine text-combine-upright text-fit text-stroke writing-mode", HARMLESS, .flags = MAY_HIDE | MOVES},
+    /* Of fonts. */
+    {"size-adjust ascent-override descent-override line-gap-override", "100% normal", .flags = MAY_HIDE},
 };
-
-/* The properties that are in no table. They may hide their element, and cover any text of the page. */
-static const struct property OTHER = {"", HARMLESS, .flags = MAY_HIDE | MOVES};
 
 void style_begin(void) {
     for (size_t property = 0; property < COUNT_OF(PROPERTIES); property++)
@@ -519,7 +513,7 @@ static bool may_be_unread(int number, span value) {
 
 /* Adds a declaration, in lower case, to a block. */
 static void add_declaration(struct effect *effect, int number, span value) {
-    const struct property *property = number < 0 ? &OTHER : &PROPERTIES[number];
+    const struct property *property = &PROPERTIES[number];
     struct range range = read_range(value, property->blur);
     switch (number) {
     case P_COLOR:
@@ -593,23 +587,28 @@ static void add_declaration(struct effect *effect, int number, span value) {
     effect->flags |= property->flags & MOVES && range.most > MAX_MARGIN ? OVERFLOWS : 0;
 }
 
+/* Returns the number of a property by which a browser may hide text; -1 of others. */
+static int number_of_property(span name) {
+    static const char *const PREFIXES[] = {"-webkit-", "-moz-", "-apple-"};
+    for (size_t i = 0; i < COUNT_OF(PREFIXES); i++)
+        if (starts_with(name, span_of_text(PREFIXES[i])))
+            return number_of(&property_table, skip_bytes(name, strlen(PREFIXES[i])));
+    return number_of(&property_table, name);
+}
+
 /* Reads the declarations in a text in lower case that simplify returned; those that browsers may not read into another
  * effect. */
 static void read_declarations(span text, struct effect *effect, struct effect *unread) {
     while (!is_empty(text)) {
         const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
-        span name = strip(span_between(text.at, colon ? colon : text.at));
+        int number = number_of_property(strip(span_between(text.at, colon ? colon : text.at)));
         text = skip_bytes(span_between(end, text.end), 1);
-        span word = name, prefix = read_name(&word);
-        prefix.end = before_first(skip_bytes(prefix, 1), '-').end;
-        bool has_blank = !is_empty(word) && is_space(*word.at);
-        if (is_empty(name) || has_blank || starts_with(name, LITERAL("--")) || is_one_of(prefix, "mso -ms -premailer scrollbar"))
+        if (number < 0)
             continue;
         span value = strip(span_between(colon + 1, end)), rest = value;
         rest.at = before_first(value, '!').end;
         bool is_important = is_same(strip(skip_bytes(rest, 1)), LITERAL("important"));
         value.end = is_important ? strip(span_between(value.at, rest.at)).end : value.end;
-        int number = number_of(&property_table, name);
         if (is_empty(value))
             continue;
         bool is_unread = may_be_unread(number, value);

@@ -165,9 +165,9 @@ def test_pictures_in_urls_and_strings_that_are_no_text_are_not_read() -> None:
 
 
 def test_words_after_many_line_ends_are_doubtful() -> None:
-    for gap in ("<br>", "<p>&nbsp;</p>", "<br><hr> "):
-        assert shown("see " + gap * 20 + "above") == "see above"
-        assert shown("see " + gap * 200 + "below <b>it") == "see"
+    for gap in ("<br>", "<p>&nbsp;</p>", "<br><hr> ", "&#8203;<br>"):
+        assert shown("see " + gap * 20 + "above").replace("\u200b", "").split() == ["see", "above"]
+        assert shown("see " + gap * 200 + "below <b>it").replace("\u200b", "").split() == ["see"]
         assert read("see " + gap * 200 + "below <b>it").doubtful.split() == ["below", "it"]
     message = parse(b"Subject: x\n\nsee\n" + b" \n" * 200 + b"below\nit\n")
     assert message.texts[0].split() == ["see"] and message.doubtful.split() == ["below", "it"]

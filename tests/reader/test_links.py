@@ -170,11 +170,11 @@ def test_a_link_that_shows_text_is_plain(body: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        f"<a href='{U}'></a>x", f"<a href='{U}'> &nbsp;</a>x", f"<a href='{U}'><img src=cid:1></a>x",
+        f"<a href='{U}'></a>x", f"<a href='{U}'> &#8203;&nbsp;</a>x", f"<a href='{U}'><img src=cid:1></a>x",
         f"<a href='{U}'><i style='display:none'>x</i></a>x", f"<div hidden>y<a href='{U}'>x</a></div>x",
         f"<a href='{U}'></a><a href='http://b.example'>x</a>", f"<img src='{U}' width=1>x",
         f"<form action='{U}'>x</form>",
-        f"<a href='{U}'><style>a {{ bad: url(</style>x</a>",
+        f"<a href='{U}'><style>a {{ animation: x }}</style>x</a>",
     ],
 )  # fmt: skip
 def test_a_host_that_nobody_sees_is_doubtful(body: str) -> None:

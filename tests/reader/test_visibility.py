@@ -200,6 +200,7 @@ PLAIN = [
         "border:1px solid rgb(204, 204, 204);border-radius:4px", "color:#ff0000!important", "display:block;width:100%",
         "line-height:1.5;letter-spacing:-.5px;text-decoration:none", "overflow:hidden;max-width:600px",
         "background:none", "min-height:0;vertical-align:top", "position:relative;top:2px", "margin-top:-10px",
+        "fcolor:#181717;margin-auto:0px;-webkit-align-self:center;: red;x", "mso-line-height-alt:0;-ms-x:1",
         "box-shadow:0 4px 40px rgba(0, 0, 0, .2)", "border:1px solid rgba(0,0,0,.1)", "opacity:1;visibility:visible")),
     "<div style='font-size:0;line-height:0'><span style='font-size:14px;line-height:20px'>secret</span></div>",
     "<table><td bgcolor=black><font color=white>secret</font></table>",
