@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 @click.option("--skip", is_flag=True, help="Leave the last step as it is, for example if its model is lost.")
 @click.option("-v", "--verbose", is_flag=True, help="Also name the messages that could not be moved back.")
 def undo_command(model: Path, ledger: Path, models: Path | None, is_list: bool, skip: bool, verbose: bool) -> None:
-    """Take back the last 'sort', 'learn', 'watch', 'relearn', click in 'review', or training that replaced the model.
+    """Take back the last 'sort', 'learn', 'watch', 'relearn', click in 'review', lessons of spamc, or training.
 
     Mail that was moved to another folder is moved back to the inbox, and messages that were learned are forgotten, or
     put back into the class that had learned them before. Mail that you moved yourself stays. Each call goes one step
-    further back, and says what the next one would do. A model that was replaced comes back, and the next call puts the
-    newer one back again.
+    further back, and says what the next one would do. After a training the model that it replaced comes back, and the
+    next call puts the newer one back again. What clients of 'serve' taught is in its ledger, which --ledger names.
 
     \b
     Example:
@@ -107,10 +107,11 @@ def _print_steps(ledger: Ledger, model: Path) -> None:
     from spamnb.store.snapshot import is_restorable, previous_model
 
     lines, batches, previous = [], ledger.list_batches(), previous_model(model)
+    n_learned = Counter(each.batch for each in ledger.corrections())
     for batch in batches:
         rows = ledger.find_all(batch=batch.batch)
         n_moved = sum(bool(row.mailbox) and row.role != INBOX for row in rows)
-        numbers = {"moved": n_moved, "learned": len(ledger.corrections(batch=batch.batch))}
+        numbers = {"moved": n_moved, "learned": n_learned[batch.batch]}
         changes = _format_numbers(numbers) or "nothing of it is left to take back"
         lines.append(f"{_describe_batch(batch)}: {changes}")
     if previous.exists():

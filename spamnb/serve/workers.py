@@ -4,25 +4,42 @@ from __future__ import annotations
 
 import os
 import queue
+import time
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
-from spamnb.filter import Classifier
-from spamnb.ledger.ledger import Correction, Forgotten
+from spamnb.filter import Classifier, Learned
+from spamnb.ledger.ledger import Batch, Correction, Forgotten
 from spamnb.ledger.verdicts import make_verdict
 from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import class_of_label, classify_mails
 from spamnb.model.classification import Classification
+from spamnb.model.delta import NOT_LEARNED
 from spamnb.reader.message import digest
 from spamnb.reader.spam_fields import strip_envelope
 from spamnb.serve.batches import Batches, Task
 from spamnb.serve.wire import ModelFacts
-from spamnb.user_models import Models
+from spamnb.user_models import Models, is_name
 
 # Only the first bytes are searched for the fields of mail software: a search of 8 MB stops all threads for 180 ms.
 MAX_SEARCH_BYTES = 1 << 19
+# A person moves many messages at once, each of which a mail server teaches alone. These lessons are one step of 'undo'.
+STEP_PAUSE = 5.0  # seconds: the longest pause between two lessons of a step
+MAX_STEP = 10_000  # lessons of a step, whose digests take 1 MB
+_UNCHANGED = Learned(False, NOT_LEARNED, 1.0)
+
+
+@dataclass
+class _Step:
+    """The last lessons of one user."""
+
+    user: str
+    batch: Batch
+    at: float = 0.0  # the time of the last lesson
+    digests: set[bytes] = field(default_factory=set)
 
 
 class Workers:
@@ -42,6 +59,7 @@ class Workers:
         # Only one thread writes, so that the others go on while another process locks the model.
         n_threads = threads + allow_tell
         self._learning_models = open_models(writable=True, n_threads=n_threads) if allow_tell else None
+        self._step: _Step | None = None
         if self._learning_models is not None:
             self._learning_models.for_classifying("").store.check_writable()
         self._all_models = [open_models(writable=False, n_threads=n_threads) for _ in range(threads)]
@@ -136,31 +154,55 @@ class Workers:
             for task in tasks:  # an unreadable message must raise before the file of the model is created
                 models.for_classifying("").read(task.raw)
             model = models.for_learning(user)
-        changes = [False] * len(tasks)
+        learned = [_UNCHANGED] * len(tasks)
         if model is not None:
             with model.store.writing():
-                changes = _change_model(model, tasks)
+                learned = _change_model(model, tasks)
             for task in tasks:
                 task.log_fields["model"] = model.store.path
         if self._ledger is not None:
-            for (request, raw, *_), is_changed in zip(tasks, changes):
-                if not request.label:
-                    self._ledger.put(Forgotten(digest(raw), user))
-                elif is_changed:
-                    self._ledger.put(Correction(digest(raw), request.label, request.label == "spam", "client", user))
-        return changes
+            self._note_lessons(self._ledger, model, user, tasks, learned)
+        return [each.is_new for each in learned]
+
+    def _note_lessons(
+        self, ledger: LedgerWriter, model: Classifier | None, user: str, tasks: list[Task], learned: list[Learned]
+    ) -> None:
+        """Write what one user taught, or let be forgotten, into the ledger."""
+        for (request, raw, *_), (is_new, old, _) in zip(tasks, learned):
+            identity = digest(raw)
+            if not request.label:
+                ledger.put(Forgotten(identity, user))
+            elif is_new and model is not None:
+                label, is_spam = class_of_label(model, request.label), request.label == "spam"
+                batch = self._continue_step(request.user, identity)
+                ledger.put(batch)
+                lesson = Correction(identity, label, is_spam, "client", user, old.label, batch.batch)
+                ledger.put(lesson._replace(was_lesson=old.is_lesson))
+
+    def _continue_step(self, user: str, identity: bytes) -> Batch:
+        """Return the batch of a lesson, which is new after a pause, for another user, or for a message of the last."""
+        assert self._learning_models is not None
+        step, now = self._step, time.monotonic()
+        is_last = step is not None and step.user == user and now - step.at <= STEP_PAUSE
+        if step is None or not is_last or identity in step.digests or len(step.digests) >= MAX_STEP:
+            command = f"serve for {user}" if is_name(user) else "serve"
+            step = self._step = _Step(user, Batch.begin(command, self._learning_models.for_classifying("").store))
+        step.at = now
+        step.digests.add(identity)
+        return step.batch
 
 
-def _change_model(model: Classifier, tasks: list[Task]) -> list[bool]:
-    """Learn messages with a label, and forget those without one. Return for each whether the model changed."""
-    changes = []
+def _change_model(model: Classifier, tasks: list[Task]) -> list[Learned]:
+    """Learn messages with a label, and forget those without one; ``is_new`` says whether the model changed."""
+    learned = []
     for has_label, group in groupby(tasks, lambda task: bool(task.request.label)):
         if has_label:
             labels, raws = zip(*((class_of_label(model, task.request.label), task.raw) for task in group))
-            changes += [learned.is_new for learned in model.learn_all(labels, raws)]
+            learned += model.learn_all(labels, raws)
         else:
-            changes += [model.forget(model.learned(task.raw) or "", task.raw) for task in group]
-    return changes
+            forgotten = [model.forget(model.learned(task.raw) or "", task.raw) for task in group]
+            learned += [_UNCHANGED._replace(is_new=is_changed) for is_changed in forgotten]
+    return learned
 
 
 def _unix_time(text: object) -> float | None:

@@ -185,7 +185,7 @@ def test_a_new_model_lies_in_the_data_directory_or_where_it_is_named(
 
 
 def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
-    raw = b"X-Spam-Flag: NO\r\n" + message("spam", 900).replace(b"\n", b"\r\n") + b"\x00\xff\r\nno end of line"
+    raw = b"X-Spam-Flag: NO\r\n" + message("spam", 901).replace(b"\n", b"\r\n") + b"\x00\xff\r\nno end of line"
     out = run("filter", "-m", model, stdin=raw).stdout_bytes
     assert b"X-Spam-Flag: YES\r\n" in out
     assert b"X-Spam-Flag: NO" not in out
@@ -548,7 +548,7 @@ def test_set_calls_the_class_of_spam_by_its_name(folder: Path, tmp_path: Path) -
 
 
 def test_set_changes_decisions_and_nothing_that_was_learned(model: Path) -> None:
-    raw = b"Subject: offer\n\nthe offer\n"
+    raw = b"Subject: cheap\n\nthe offer\n"
     with Classifier.open(model) as classifier:  # as a filter has it open
         p = classifier.classify(raw).probabilities["spam"]
         assert 0.5 < p < 0.9, "it is spam to a strict model alone"

@@ -1,6 +1,8 @@
 """Requests that wait together: each gets its own result, whatever becomes of the others in its batch."""
 
 import asyncio
+import math
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -9,11 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from mail import learned_class, message
+from commands import output_of
+from mail import export_lines, learned_class, message
 
 from spamnb.errors import Locked, SpamnbError
 from spamnb.filter import Classifier, Learned
 from spamnb.ledger.ledger import Correction
+from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import classify_mail, classify_mails
 from spamnb.reader.message import digest
 from spamnb.serve.batches import FULL_BATCH, MAX_BATCH, Batches, compute_results
@@ -209,3 +213,62 @@ def test_lessons_of_one_batch_are_learned_once_each(
     results = asyncio.run(teach())
     assert [result is True for result in results] == [True, True, not fails, True]
     assert [learned_class(copy, raw) for raw in lessons] == ["spam", "spam", None if fails else "spam", "spam"]
+
+
+def teach(path: Path, folder: Path | None, ledger: Path, lessons: list[tuple[str, str, bytes]]) -> None:
+    """Let a server's threads learn each lesson, a user, a label and a message, one after the other."""
+
+    async def change_all() -> None:
+        writer = LedgerWriter(ledger, pytest.fail)
+        workers = Workers(partial(Models, path, folder), 1, allow_tell=True, ledger=writer)
+        for user, label, raw in lessons:
+            await workers.change(Task(Request("TELL", user=user, label=label), raw, SpamdWire(), {}))
+        await asyncio.to_thread(workers.close)
+
+    asyncio.run(change_all())
+
+
+@pytest.mark.parametrize("has_models", [False, True])
+def test_what_a_user_teaches_at_once_is_undone_at_once(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_models: bool
+) -> None:
+    monkeypatch.setattr("spamnb.serve.workers.STEP_PAUSE", math.inf)
+    ledger, folder = tmp_path / "ledger", tmp_path / "users" if has_models else None
+    options = ["--ledger", ledger, "-m", model]
+    if folder:
+        folder.mkdir()
+        options += ["--models", folder]
+    before = export_lines(model)
+    lessons = [("ann", "spam", message("spam", number)) for number in range(700, 703)]
+    teach(model, folder, ledger, [*lessons, ("bob", "ham", message("ham", 700))])
+    steps = output_of("undo", "--list", *options).splitlines()
+    assert [re.sub(" of .*:", ":", step) for step in steps] == [
+        "serve for bob: 1 message learned",
+        "serve for ann: 3 messages learned",
+    ]
+    assert "1 message forgotten" in output_of("undo", *options)
+    assert "3 messages forgotten" in output_of("undo", *options)
+    assert export_lines(model) == before
+    paths = [folder / "ann.spamnb", folder / "bob.spamnb"] if folder else [model]
+    assert {learned_class(path, raw) for path in paths for _, _, raw in lessons} == {None}
+
+
+@pytest.mark.parametrize("pause", [math.inf, -1.0])
+def test_a_message_that_was_taught_twice_is_put_back_into_each_class_before(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: float
+) -> None:
+    monkeypatch.setattr("spamnb.serve.workers.STEP_PAUSE", pause)
+    raw, ledger = message("ham", 5), tmp_path / "ledger"
+    teach(model, None, ledger, [("../ann", "spam", raw), ("../ann", "ham", raw)])
+    for label in ("spam", "ham"):
+        assert "serve of" in (done := output_of("undo", "--ledger", ledger, "-m", model))
+        assert "put back into the class before" in done
+        assert learned_class(model, raw) == label
+
+
+def test_lessons_after_a_pause_are_steps_of_their_own(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spamnb.serve.workers.STEP_PAUSE", -1.0)
+    teach(model, None, tmp_path / "ledger", [("ann", "spam", message("spam", number)) for number in (700, 701)])
+    assert len(output_of("undo", "--list", "--ledger", tmp_path / "ledger", "-m", model).splitlines()) == 2
