@@ -24,18 +24,31 @@ COMMANDS = ("text/enriched", "text/richtext", "text/rtf")  # texts with commands
 TOLERATED = {"MissingHeaderBodySeparatorDefect"}
 
 
+def is_ambiguous(part: Message) -> bool:
+    """Return whether readers may take one or another of fields of a part that differ."""
+    names = ("content-type", "content-transfer-encoding", "content-disposition")
+    return any(len(set(part.get_all(name, []))) > 1 for name in names)
+
+
 def text_parts(message: Message, is_shown: bool = True) -> Iterator[tuple[Message, bool]]:
-    """Text parts, and whether a reader shows them: of alternatives it shows the last one that is no plain text."""
-    if message.get_content_type() in (*REPORTS, *COMMANDS):
+    """Text parts, and whether all readers show them.
+
+    Of alternatives they show the last one, or one that is no plain text, and of related or signed parts the first.
+    """
+    kind = message.get_content_type()
+    if kind in (*REPORTS, *COMMANDS):
         return
+    is_shown = is_shown and not is_ambiguous(message)
     if message.is_multipart():
         parts: list[Message] = message.get_payload()  # type: ignore[assignment]
-        is_alternative = message.get_content_type() == "multipart/alternative"
         rich = [part for part in parts if part.is_multipart() or part.get_content_type() == "text/html"]
+        shown = rich[-1:] or parts[-1:] if kind == "multipart/alternative" else parts
+        shown = parts[:1] if kind in ("multipart/related", "multipart/signed") else shown
         for part in parts:
-            yield from text_parts(part, is_shown and (not is_alternative or not rich or part is rich[-1]))
+            yield from text_parts(part, is_shown and any(part is each for each in shown))
     elif message.get_content_maintype() == "text":
-        yield message, is_shown and message.get_content_disposition() != "attachment"
+        is_attached = message.get_content_disposition() == "attachment" or kind not in ("text/plain", "text/html")
+        yield message, is_shown and not is_attached
 
 
 def names_its_charset(part: Message) -> bool:
