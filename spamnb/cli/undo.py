@@ -76,9 +76,9 @@ def undo_command(model: Path, ledger: Path, models: Path | None, is_list: bool, 
 @contextmanager
 def lock_ledger(ledger: Path) -> Iterator[None]:
     """Raise SpamnbError if another 'undo' takes back a step of this ledger: both would take back the same."""
-    try:
-        descriptor = os.open(ledger.absolute().parent, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:  # there is no ledger
+    try:  # a file of its own, because a model that is made, such as the starter, locks its folder
+        descriptor = os.open(f"{ledger}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:  # its folder is missing or takes no new files, so that a ledger there cannot be written
         yield
         return
     try:

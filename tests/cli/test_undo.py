@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import output_of, run
+from commands import SPAMNB, output_of, run
 from mail import export_lines, learned_class, mail, message, open_teacher, write_folders
 from person import MaildirPerson, key
 
@@ -18,6 +18,7 @@ from spamnb.reader.message import digest, first_fields
 from spamnb.store.database import Database
 from spamnb.store.lessons import delete_lesson
 from spamnb.store.snapshot import previous_model
+from spamnb.store.starter import NAME as STARTER
 
 
 @pytest.fixture
@@ -142,6 +143,15 @@ def test_two_undos_at_once_do_not_share_a_step(model: Path):
     for _ in range(2):
         assert "1 message forgotten" in output_of("undo", "-m", model)
     assert export_lines(model) == before
+
+
+def test_a_missing_starter_beside_the_ledger_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SPAMNB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    model = tmp_path / "own.spamnb"
+    output_of("learn", "spam", "-m", model, stdin=message("spam", 900))
+    (tmp_path / STARTER).unlink()
+    undone = subprocess.run([*SPAMNB, "undo", "-m", model], capture_output=True, text=True, timeout=60)
+    assert undone.returncode == 0 and "1 message forgotten" in undone.stdout and (tmp_path / STARTER).exists()
 
 
 def test_a_training_is_not_skipped(tmp_path: Path):
