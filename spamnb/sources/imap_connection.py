@@ -194,7 +194,8 @@ def read_listed(item: bytes | tuple[bytes, bytes]) -> ListedName:
     if match is None:
         return ListedName([], "", None, _BEFORE_NAME.sub(b"", line if literal is None else literal))
     raw = literal if literal is not None else match[4] or re.sub(rb"\\(.)", rb"\1", match[3])
-    separator = "" if match[2].upper() == b"NIL" else match[2].strip(b'"')[-1:].decode("utf-8", "replace")
+    character = match[2].removeprefix(b'"').removesuffix(b'"')[-1:]  # which may be a quote itself
+    separator = "" if match[2].upper() == b"NIL" else character.decode("utf-8", "replace")
     try:
         name = decode(raw)
         is_plain = bool(name) and name.isprintable() and encode(name) == raw
