@@ -26,7 +26,9 @@ import numpy as np
 from mail_corpora import complain, corpora_folder, sources
 
 from spamnb.engines.counting import count_parallel
-from spamnb.model.class_counts import DOCUMENTS
+from spamnb.model.class_counts import DOCUMENTS, Cells
+from spamnb.model.corrected import Corrected
+from spamnb.model.decision import sum_typicality
 from spamnb.model.model import STARTER
 from spamnb.model.training_set import TrainingSet
 from spamnb.reader.evidence import GROUPS
@@ -41,7 +43,7 @@ from spamnb.training import model_of
 MIN_MESSAGES = 2  # of a collection, and of a class for tokens of headers and structure
 MIN_COLLECTIONS = 2
 # Of each class; a person's own messages are added to these numbers: docs/experiments.md#the-starter
-SCORES, SEEN = 100, 8
+SCORES, SEEN = 100, 24
 FILE = Path(__file__).resolve().parents[1] / "spamnb" / "store" / "starter.jsonl.xz"
 DEFAULT = ("spamassassin", "enron1", "modern-spam")
 # Addresses and hosts, in the kinds that have them, and numbers.
@@ -84,6 +86,18 @@ def thin(histogram: np.ndarray, messages: int) -> np.ndarray:
     return np.diff(np.floor(sums * share + 0.5).astype(np.int64), axis=2, prepend=0)
 
 
+def leave_out(training_set: TrainingSet, columns: np.ndarray) -> np.ndarray:
+    """Return how typical (n, C) each message, with all of its tokens, is of each class, by a starter without it.
+
+    New messages have tokens, too, that the starter left out.
+    """
+    cells = training_set.cells
+    is_selected = np.isin(cells.token, columns)
+    selected = Cells(cells.token[is_selected], cells.label[is_selected], cells.figures[:, is_selected])
+    learner = Corrected(Settings())
+    return learner.naive_bayes.leave_one_out(TrainingSet(training_set.rows, selected)).typicality
+
+
 def make_starter(collections: Mapping[str, Sequence[Entry]], path: Path | str) -> Store:
     """Make the starter of these collections at ``path``, and return it."""
     settings, ends = Settings(), np.cumsum([len(entries) for entries in collections.values()])
@@ -94,7 +108,7 @@ def make_starter(collections: Mapping[str, Sequence[Entry]], path: Path | str) -
     columns = columns[np.argsort(training_set.tokens.hashes[columns])]
     with model_of(training_set.select_columns(columns), settings) as model:
         sums = read_sums(model)
-    typicality = sums.model.typicality.copy()
+    typicality = sum_typicality(leave_out(training_set, columns), training_set.rows.labels)
     typicality[:, 0] = SEEN
     meta, histogram = {**sums.model.meta, STARTER: True}, thin(sums.model.histogram, SCORES)
     unscored = np.zeros_like(sums.model.unscored)  # the few scores stand for all messages

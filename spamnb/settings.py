@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from spamnb.errors import SpamnbError
 
-TOKENS_VERSION = 22  # raise it when a message gets other tokens than before; a model stores the version
+TOKENS_VERSION = 23  # raise it when a message gets other tokens than before; a model stores the version
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 BAYES_MODELS = ("corrected", *COUNT_MODELS)

@@ -82,7 +82,7 @@ class NaiveBayes(Learner):
         if classes < 2:
             return Scores.zeros(0, classes)
         pooling, totals = self.settings.pooling, training_set.totals()
-        groups, is_known = training_set.tokens.groups, training_set.document_frequency() != 1
+        groups, is_known = training_set.tokens.groups, training_set.document_frequency() > 1
         log_priors = [self._log_prior(each) for each in totals.documents - np.eye(classes, dtype=np.int64)]
         intercepts = np.array(log_priors) if pooling == "sum" else np.zeros((classes, classes))
         model = self._model(pooling, totals, self._count_table(training_set), groups, is_known, intercepts)
