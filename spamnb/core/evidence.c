@@ -78,10 +78,10 @@ static void add_field(struct reader *reader, const struct field *field) {
     if (rule->method == METHOD_PRESENCE)
         return;
     span value = strip(field_value(reader, field, true));
-    const struct section *section = &reader->message.section;
-    if (rule->method == METHOD_SUBJECT &&
-        find_field(section, LITERAL("subject"), false) != find_field(section, LITERAL("subject"), true)) {
-        *LIST_ADD(arena, &reader->message.doubtful) = value; /* mail readers show the first or the last one */
+    const struct field *subjects[2];
+    if (rule->method == METHOD_SUBJECT && (find_readings(&reader->message.section, LITERAL("subject"), subjects) ||
+                                           !is_same(field->value, subjects[0]->value))) {
+        *LIST_ADD(arena, &reader->message.doubtful) = value; /* mail readers may show another subject */
         return;
     }
     value = rule->method == METHOD_SUBJECT ? value : truncate_text(value, MAX_VALUE);

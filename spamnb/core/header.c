@@ -325,6 +325,12 @@ const struct field *find_field(const struct section *section, span name, bool is
     return field;
 }
 
+size_t find_readings(const struct section *section, span name, const struct field *readings[2]) {
+    readings[0] = find_field(section, name, false);
+    readings[1] = readings[0] ? find_field(section, name, true) : NULL;
+    return readings[0] != readings[1] && !is_same(readings[0]->value, readings[1]->value);
+}
+
 span value_of(struct reader *reader, const struct section *section, span name, bool is_decoded) {
     return field_value(reader, find_field(section, name, false), is_decoded);
 }

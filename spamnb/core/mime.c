@@ -134,14 +134,6 @@ static struct entity describe_part(struct reader *reader, const struct section *
     return entity;
 }
 
-/* Writes the first and the last field with this name. Returns 1 if their values differ: some programs read the first
- * field and others the last one. Returns 0 if one reading is enough. */
-static size_t find_readings(const struct section *section, span name, const struct field *readings[2]) {
-    readings[0] = find_field(section, name, false);
-    readings[1] = readings[0] ? find_field(section, name, true) : NULL;
-    return readings[0] != readings[1] && !is_same(readings[0]->value, readings[1]->value);
-}
-
 /* Returns whether a part has no text besides a header section. */
 static bool is_blank_part(span part) {
     const uint8_t *body = find_byte(before_first(part, '\n'), ':') ? find(part, LITERAL("\n\n")) : part.at;

@@ -178,6 +178,9 @@ struct section read_section(struct reader *reader, span message);
 span field_value(struct reader *reader, const struct field *field, bool is_decoded);
 /* Returns the first or the last field with this name, in lower case; NULL if none has it. */
 const struct field *find_field(const struct section *section, span name, bool is_last);
+/* Writes the first and the last field with this name. Returns 1 if their values differ: some programs read the first
+ * field and others the last one. Returns 0 if one reading is enough. */
+size_t find_readings(const struct section *section, span name, const struct field *readings[2]);
 /* Returns the field_value of the first field with this name; a span of NULL if no field has it. */
 span value_of(struct reader *reader, const struct section *section, span name, bool is_decoded);
 

@@ -242,12 +242,17 @@ FILES = ["text/vcard", "text/css", "text/csv", "text/x-unknown", "text/rfc822-he
         multipart(f"Content-Type: message/rfc822\n\n{INNER}", PAGE, kind="alternative"),
         multipart(PAGE, "Content-Type: text/x-amp-html\n\n<p>good", kind="alternative"),
         b"Subject: good\nSubject: buy\n\nbuy",
+        b"Subject: buy\nSubject: good\nSubject: buy\n\nbuy",
         *(f"{TYPED}\nbuy\n{line * 70}good".encode() for line in ("\u200b\n", "\u3000\n", ".\n", "\1\n", "- -\n")),
     ],
 )
 def test_text_that_some_mail_readers_do_not_show_is_doubtful(raw: bytes) -> None:
     plain, every = set(Reader().tokens(raw)), set(Reader().tokens(raw, doubtful=True))
     assert "good" in every - plain and "subject:good" not in every
+
+
+def test_a_subject_that_is_there_twice_is_plain() -> None:
+    assert {"good", "subject:good"} <= set(Reader().tokens(b"Subject: good\nSubject: good\n\nbuy"))
 
 
 @pytest.mark.parametrize("start", ["", "; start=<r>", '; start="<r>"'])
