@@ -303,6 +303,19 @@ static int preference_of(const struct entity *part) {
     return is_page ? 2 : is_one_of(part->content_type, SHOWN_TYPES);
 }
 
+/* Returns whether start= of a multipart names a part that is not its first one. If start= names no part, mail readers show
+ * the first one. */
+static bool names_other_root(const entity_list *parts, size_t first, span start) {
+    bool is_other = false;
+    for (size_t i = first; i < parts->count && !is_empty(start); i++)
+        if (is_same(parts->items[i].content_id, start)) {
+            if (i == first)
+                return false;
+            is_other = true;
+        }
+    return is_other;
+}
+
 /* Adds the parts of an entity to walk->open in reverse order, because the last one is read next. The last part is read
  * after all bounds, because it may be the one that is shown. Of alternatives one part is plain, and of
  * multipart/related and the like the first one, unless start= names another root. The others are doubtful, and so are all
@@ -327,8 +340,7 @@ static void open_parts(struct walk *walk, const struct entity *entity, span_list
                 shown = first;
             }
         }
-    bool is_hidden = is_same(kind, LITERAL("multipart/encrypted")) ||
-                     (parts.count && !is_empty(entity->start) && !is_same(parts.items[shown].content_id, entity->start));
+    bool is_hidden = is_same(kind, LITERAL("multipart/encrypted")) || names_other_root(&parts, shown, entity->start);
     size_t n_inner = parts.count;
     for (size_t i = 0; i < margins.count && i < MAX_MARGIN_PARTS && may_read(walk); i++)
         add_readings(walk, &parts, margins.items[i], default_type);

@@ -255,7 +255,7 @@ def test_a_subject_that_is_there_twice_is_plain() -> None:
     assert {"good", "subject:good"} <= set(Reader().tokens(b"Subject: good\nSubject: good\n\nbuy"))
 
 
-@pytest.mark.parametrize("start", ["", "; start=<r>", '; start="<r>"'])
+@pytest.mark.parametrize("start", ["", "; start=<r>", '; start="<r>"', "; start=<none>"])
 def test_the_root_of_related_parts_is_plain(start: str) -> None:
     raw = multipart(
         f"Content-ID: <r>\n{PART}", "Content-ID: <i>\nContent-Type: image/gif\n\nGIF", kind=f"related{start}"
