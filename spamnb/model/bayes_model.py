@@ -63,7 +63,7 @@ class NaiveBayes(Learner):
         """Return the model of the tokens of ``rows``, with a correction if there is a ``scale``."""
         by_class = sums.occurrences if self._counts_occurrences else sums.document_counts
         counts = np.minimum(by_class, MAX_COUNT).astype(np.uint32, order="C")
-        groups, is_known = rows.tokens.groups, sums.document_counts.any(axis=1)
+        groups, is_known = rows.tokens.groups, _has_count(sums.document_counts)
         intercepts = self._intercepts(pooling, sums.totals, lambda: sums.frequencies)
         correction = () if scale is None else (np.ascontiguousarray(sums.weights), scale, UNIT)
         return self._model(pooling, sums.totals, counts, groups, is_known, intercepts, *correction)
