@@ -352,8 +352,10 @@ def test_a_photo_without_a_word_is_unsure_if_only_spam_has_pictures() -> None:
 def test_words_that_may_be_hidden_are_known_words_too() -> None:
     head = b"Subject: Neverseen title\nContent-Type: text/html\n\n<p style='position:fixed'>"
     classifier = make_model(mail(40))
-    ham, spam = classifier.classify(head + b"casino prize offer").typicality  # by the layout of the subject
-    assert ham + spam == pytest.approx(1)
+    ham, spam = classifier.classify(
+        head + b"casino prize offer"
+    ).typicality  # by the layout of the subject, and structure
+    assert 0 < ham + spam < 1, "some of its structure is unknown"
     assert classifier.classify(head + b"nevergonna seenbefore").typicality == (0, 0)
 
 

@@ -158,7 +158,7 @@ class SpamClassifier(BaseClassifier, MessageEstimator):
     >>> model.predict_one("cheap pills"), round(model.predict_proba_one("cheap pills")["spam"], 2)
     ('spam', 0.97)
     >>> model.predict_log_proba(["cheap pills"]).round(2)
-    array([[-3.64, -0.03]])
+    array([[-3.67, -0.03]])
     """
 
     spam: Any

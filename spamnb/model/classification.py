@@ -86,7 +86,7 @@ class Classification(NamedTuple):
     ...     classifier.learn("ham", b"Subject: minutes"), classifier.learn("spam", b"Subject: offer")
     ...     classifier.classify(b"Subject: offer")
     (True, True)
-    Classification(verdict ham, P(spam) 0.5846, P(ham) 0.4154, 2 pieces of evidence)
+    Classification(verdict ham, P(spam) 0.5802, P(ham) 0.4198, 2 pieces of evidence)
     """
 
     verdict: str
