@@ -129,10 +129,10 @@ static double compute_weights(const struct score_model *model, size_t n, double 
 }
 
 /* Adds n known tokens of message i, plain or doubtful, to those that say how typical of each class the message is, and
- * writes their mean of P(class | token): of words, and of tokens of structure with a weight. An unknown plain token of
- * structure says 0, but a sender can add any number of them, so at most as many as are known count. Typicality is 0
- * without a word of the text: the layout of the subject alone is like no class. Doubtful tokens make a message more
- * typical of spam, and never less. */
+ * writes their mean of P(class | token): of words, and of tokens of structure with a weight. An unknown token of
+ * structure, plain or doubtful, says 0, but a sender can add any number of them, so at most as many as are known count.
+ * Typicality is 0 without a word of the text: the layout of the subject alone is like no class. Known doubtful tokens
+ * make a message more typical of spam, and never less. */
 static void add_typicality(const struct score_model *model, const struct score_rows *rows, size_t i, size_t n, bool doubtful,
                            struct scratch *scratch) {
     size_t classes = model->n_classes, structure = 0, unknown = 0;
@@ -152,7 +152,7 @@ static void add_typicality(const struct score_model *model, const struct score_r
             sums[k] += weight * scratch->per_class[k] / total;
     }
     for (int64_t j = rows->bounds[i]; !doubtful && unknown < structure && j < rows->bounds[i + 1]; j++)
-        unknown += model->groups[rows->ids[j]] == -(int64_t)model->n_groups && !(rows->is_doubtful && rows->is_doubtful[j]);
+        unknown += model->groups[rows->ids[j]] == -(int64_t)model->n_groups;
     scratch->typical_weight += (double)unknown * model->structure_weight;
     if (scratch->has_text && (!doubtful || sums[model->spam] > typicality[model->spam] * scratch->typical_weight))
         for (size_t k = 0; k < classes; k++)

@@ -14,9 +14,9 @@ tokens of what each of them says alone:
 A token that good mail has, too, counts against spam however much the others say for it, so t tells lost good mail from
 spam where the score, a weighted sum, does not. The weight w_j is 1 for words and w = STRUCTURE_WEIGHT for structure:
 hosts of links, tags and parts. Header fields do not count, because they say only how a message was sent. u is the
-number of unknown tokens of structure, or that of known ones if it is less: in each message words are new, but links to
-hosts that no spam has are a sign of a new kind of mail; and a sender can add any number of them. t is 0 if the model
-knows no word of the message, as of a photo. Doubtful tokens count if they make it more typical of spam. The share of
+number of unknown tokens of structure, or that of known ones if it is less: in each message words are new, but hosts
+that no spam has are a sign of a new kind of mail; and a sender can add any number of them. t is 0 if the model knows no
+word of the message, as of a photo. Known doubtful tokens count if they make it more typical of spam. The share of
 known spam, each message left out of the model, that is no more typical is the p-value of conformal prediction (Vovk,
 Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005):
 

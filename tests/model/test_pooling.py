@@ -94,19 +94,24 @@ def log_likelihoods_by_formula(case: Case, others: Sequence[Message]) -> tuple[n
 
 
 def typicality_by_formula(
-    case: Case, others: Sequence[Message], plain: np.ndarray, doubtful: np.ndarray = NO_TOKENS
+    case: Case,
+    others: Sequence[Message],
+    plain: np.ndarray,
+    doubtful: np.ndarray = NO_TOKENS,
+    with_doubtful: bool = True,
 ) -> np.ndarray:
-    """Return how typical (C,) a message with these tokens is, by a model of ``others``."""
+    """Return how typical (C,) a message is by a model of ``others``, with its known doubtful tokens or without."""
     log_p, frequency = log_likelihoods_by_formula(case, others)
-    known = np.concatenate([plain, doubtful])
+    every = np.concatenate([plain, doubtful])
+    known = every if with_doubtful else plain
     known = known[frequency[known] > 0]
     if not (GROUPS[known] == 0).any():
         return np.zeros(case.classes)
-    structure = plain[GROUPS[plain] == STRUCTURE]
-    n_known = np.count_nonzero(frequency[structure])
+    n_known = np.count_nonzero(frequency[plain[GROUPS[plain] == STRUCTURE]])
+    n_unknown = np.count_nonzero(frequency[every[GROUPS[every] == STRUCTURE]] == 0)
     weights = np.where(GROUPS[known] == STRUCTURE, STRUCTURE_WEIGHT, GROUPS[known] < N_WORD_GROUPS)
     posteriors = np.exp(log_p - logsumexp(log_p, axis=0))
-    return posteriors[:, known] @ weights / (weights.sum() + STRUCTURE_WEIGHT * min(len(structure) - n_known, n_known))
+    return posteriors[:, known] @ weights / (weights.sum() + STRUCTURE_WEIGHT * min(n_unknown, n_known))
 
 
 def score_by_formula(case: Case, message: Message, others: Sequence[Message]) -> Expected:
@@ -235,7 +240,7 @@ def accusation_by_formula(case: Case, message: Message, is_doubtful: np.ndarray,
 def test_doubtful_tokens_never_lower_the_margin_of_spam(case: Case, data: st.DataObject) -> None:
     """They are added by the formula, to the score of spam alone; other scores and the votes are as without them.
 
-    The message is as typical of spam as without them, or as with those that are known, whichever is more.
+    The message is as typical of spam as without those that are known, or as with them, whichever is more.
     """
     spam = data.draw(st.integers(0, case.classes - 1))
     for message in case.new:
@@ -252,9 +257,9 @@ def test_doubtful_tokens_never_lower_the_margin_of_spam(case: Case, data: st.Dat
         assert added >= 0 and added == pytest.approx(expected, abs=1e-9)
         np.testing.assert_allclose(with_doubt.weights[is_doubtful].sum(axis=0)[spam], added, atol=1e-9)
         if case.pooling == "mean" and case.classes > 1:
-            of_all = typicality_by_formula(case, case.learned, message.ids[~is_doubtful], message.ids[is_doubtful])
-            typicality = max(without.typicality[0, spam], of_all[spam])
-            assert with_doubt.typicality[0, spam] == pytest.approx(typicality, abs=1e-9)
+            tokens = message.ids[~is_doubtful], message.ids[is_doubtful]
+            both = [typicality_by_formula(case, case.learned, *tokens, each)[spam] for each in (False, True)]
+            assert with_doubt.typicality[0, spam] == pytest.approx(max(both), abs=1e-9)
         without_spam = score_in_c(case, [message], False, None, is_doubtful)
         np.testing.assert_array_equal(without_spam.scores, without.scores)
 
