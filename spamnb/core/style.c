@@ -173,6 +173,14 @@ static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other_stop) 
     return text.end;
 }
 
+/* Returns whether a text may have more brackets in brackets than find_outside follows. */
+static bool may_be_too_deep(span text) {
+    size_t n = 0;
+    for (; text.at < text.end; text.at++)
+        n += *text.at == '(' || *text.at == '[' || *text.at == '{';
+    return n > MAX_OPEN;
+}
+
 /* ---- Numbers and colors ---- */
 
 /* Reads a number of a style sheet, which may have an exponent (2e1 is 20), and moves text after the number. */
@@ -365,10 +373,10 @@ static bool is_near(struct colors pair) {
 
 /* The kinds of properties with values of their own. */
 enum { P_COLOR, P_BACKGROUND, P_BACKGROUND_COLOR, P_PICTURE, P_SIZE, P_FONT, P_LINE, P_TEXT, P_CONTENT, P_SCHEME, P_DISPLAY, P_FLOAT,
-       P_SHADOW, P_MARGIN, P_MARGIN_BELOW, P_TOP, P_BOTTOM, P_PADDING, P_BORDER, P_POSITION, P_OPACITY };
+       P_SHADOW, P_MARGIN, P_MARGIN_BELOW, P_TOP, P_BOTTOM, P_PADDING, P_BORDER, P_POSITION };
 
 /* The values that hide nothing of a property of which only is known what it may hide. */
-#define HARMLESS "none auto normal inherit initial unset visible isolate border-box padding-box"
+#define HARMLESS "none auto normal inherit initial unset visible"
 
 /* The properties by which a browser may hide text, separated by blanks, without prefixes of vendors. Their values that hide
  * nothing: these words, and if there are bounds, all values whose lengths in pixels are within them. flags: what another
@@ -397,7 +405,7 @@ static const struct property {
                   "border-block-start border-block-end border-block-width border-block-start-width border-block-end-width "
                   "border-before border-before-width border-after border-after-width", "", 0, 50, MAY_HIDE},
     [P_POSITION] = {"position", "static relative inherit initial", .flags = MOVES},
-    [P_OPACITY] = {"opacity", "1 100% inherit initial", .flags = MAY_HIDE},
+    {"opacity", "1 100% inherit initial", .flags = MAY_HIDE | IS_ABOVE},
     /* A box with the value "clip" does not grow with the boxes that float in it. */
     {"overflow overflow-x overflow-y overflow-block overflow-inline", "visible hidden auto scroll inherit initial",
      .flags = OVERFLOWS},
@@ -417,7 +425,7 @@ static const struct property {
     {"padding-right padding-left padding-inline padding-inline-start padding-inline-end padding-start "
      "padding-end", "", -INFINITY, 700, MOVES},
     {"text-indent word-spacing vertical-align baseline-shift", "", -4, 100, MAY_HIDE},
-    {"gap column-gap row-gap grid-gap grid-column-gap grid-row-gap border-left border-right border-left-width "
+    {"border-spacing border-horizontal-spacing border-vertical-spacing gap column-gap row-gap grid-gap grid-column-gap grid-row-gap border-left border-right border-left-width "
      "border-right-width border-inline border-inline-start border-inline-end border-inline-width border-inline-start-width "
      "border-inline-end-width border-start border-end border-start-width border-end-width", "", 0, 50, MAY_HIDE},
     {"outline outline-width text-decoration text-decoration-thickness text-stroke-width", "",
@@ -428,11 +436,14 @@ static const struct property {
     {"zoom", "1 100% normal inherit initial", .flags = MAY_HIDE | MOVES},
     {"text-shadow", "", -3, 3, MOVES, .blur = 3},
     /* What these do is done to their own element. */
-    {"visibility clip clip-path mask mask-image mask-border mask-border-source mask-box-image mask-box-image-source "
-     "content-visibility text-fill-color text-security line-clamp max-lines mix-blend-mode background-clip "
+    {"visibility clip content-visibility text-fill-color text-security line-clamp max-lines background-clip "
      "background-blend-mode font-size-adjust font-variation-settings font-optical-sizing font-palette font-variant-numeric "
-     "font-variant-east-asian font-variant-alternates object-fit object-position color-filter", HARMLESS,
-     .flags = MAY_HIDE},
+     "font-variant-east-asian font-variant-alternates object-fit object-position color-filter",
+     HARMLESS " border-box padding-box", .flags = MAY_HIDE},
+    /* With these, it is also painted above later text. */
+    {"clip-path mask mask-image mask-border mask-border-source mask-box-image mask-box-image-source mix-blend-mode", HARMLESS,
+     .flags = MAY_HIDE | IS_ABOVE},
+    {"isolation view-transition-name will-change", HARMLESS " contents scroll-position", .flags = IS_ABOVE},
     /* What these do may be done to any text of the page. */
     {"alignment-baseline animation animation-name appearance backdrop-filter border-image border-image-outset "
      "border-image-slice border-image-source border-image-width border-shape box-decoration-break box-direction "
@@ -574,9 +585,8 @@ static void add_declaration(struct effect *effect, int number, span value) {
     case P_PADDING:
         effect->above += (float)range.vertical;
         break;
-    case P_OPACITY:
     case P_POSITION:
-        effect->flags |= is_one_of(value, "1 100% static inherit initial") ? 0 : IS_ABOVE;
+        effect->flags |= is_one_of(value, "static inherit initial") ? 0 : IS_ABOVE;
         break;
     default:
         break;
@@ -599,10 +609,17 @@ static int number_of_property(span name) {
 /* Reads the declarations in a text in lower case that simplify returned; those that browsers may not read into another
  * effect. */
 static void read_declarations(span text, struct effect *effect, struct effect *unread) {
+    effect->flags |= may_be_too_deep(text) ? MAY_HIDE | MOVES : 0;
     while (!is_empty(text)) {
-        const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
-        int number = number_of_property(strip(span_between(text.at, colon ? colon : text.at)));
+        text = strip(text);
+        bool is_at_rule = starts_with(text, LITERAL("@")); /* declarations follow its block */
+        const uint8_t *end = find_outside(text, ';', is_at_rule ? '{' : ';');
+        span declaration = span_between(text.at, end);
         text = skip_bytes(span_between(end, text.end), 1);
+        if (is_at_rule && !is_empty(text) && *end == '{')
+            text.at = skip_bytes(span_between(find_outside(text, '}', '}'), text.end), 1).at;
+        const uint8_t *colon = find_byte(declaration, ':');
+        int number = number_of_property(strip(span_between(declaration.at, colon ? colon : declaration.at)));
         if (number < 0)
             continue;
         span value = strip(span_between(colon + 1, end)), rest = value;
@@ -823,7 +840,7 @@ static void add_rules(struct sheet *sheet, span text, int depth) {
         span prelude = span_between(text.at, open), body = skip_bytes(span_between(open, text.end), 1);
         span tail = skip_bytes(prelude, 1), at_rule = read_name(&tail);
         text = body;
-        if (starts_with_any_case(prelude, LITERAL("@import")) && has_inner_url(prelude))
+        if (may_be_too_deep(prelude) || (starts_with_any_case(prelude, LITERAL("@import")) && has_inner_url(prelude)))
             sheet->is_lost = true;
         if (open == text.end || *open == ';')
             continue;

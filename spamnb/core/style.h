@@ -3,10 +3,10 @@
  * Text that may be hidden is doubtful. Only a property of the element itself can end doubt, in its style attribute:
  * - Letters and background have known colors, which differ.
  * - The size of letters and the height of lines are known.
- * - Everything else that may hide text also makes all text inside the element doubtful: a property that is not known to
- *   be harmless, a value that is not understood, an attribute, or the tag.
- * A box that is moved may cover other text or move it, so all text of its page is doubtful. So it is if a property is not
- * known. A box that reaches over text before it by some pixels makes this text doubtful.
+ * - Everything else that may hide text also makes all text inside the element doubtful: a value that is not understood of
+ *   a property that can hide text, an attribute, or the tag. Browsers read over a property that they do not know.
+ * A box that is moved may cover other text or move it, so all text of its page is doubtful. A box that reaches over text
+ * before it by some pixels makes this text doubtful.
  * A rule of a sheet can make text doubtful, and never plain, even if the element has its own style. So it does not matter
  * which rule is stronger, and a selector that is not understood counts as a match.
  * The same holds for a declaration of the element itself that browsers may not read, such as a background of several words.

@@ -21,6 +21,7 @@ from pages import made_page
 from templates import made_template
 
 BLANKS = "&nbsp;" * 30
+DEEP = "(" * 1100 + ")" * 1100
 BLACK_PICTURE = "data:image/gif;base64,R0lGODdhAQABAIAAAAAAAAAAACwAAAAAAQABAAACAkQBADs="
 # A browser shows the word "secret" of all of these.
 SEEN = [
@@ -403,6 +404,19 @@ FAR = [
         ".a{color:#111;background:#fff}.b{color:#fff;background:5 #111}")),
     *(f"<style>@scope(.a){{{rule}}}</style><div class=a><p>secret</div>" for rule in (
         "display:none", ":scope{display:none}", "p{display:none}")),
+    # where browsers read on, and where they do not
+    *(f"<p style='{style}'>secret" for style in (
+        "@x{b:c} display:none", "color:red;@media screen{color:red}font-size:0", f"x:{DEEP};display:none",
+        f"@x{{a:{DEEP}}} display:none")),
+    f"<style>@media all and {DEEP}{{}} .a{{display:none}}</style><p class=a>secret",
+    # boxes that are painted above later text
+    *(f"<p>x<br>y<p style='margin:0'><b style='background:#fff;padding:20px;{style}'>{BLANKS}</b>"
+      "<p style='margin:0'>secret" for style in (
+        "isolation:isolate", "will-change:opacity", "clip-path:inset(-99px)", "clip-path:border-box",
+        "mask:linear-gradient(#000,#000)", "view-transition-name:a")),
+    "<div style='overflow:hidden'><table style='border-spacing:900px'><td>secret</table></div>",
+    "<div style='overflow:hidden'><table style='-webkit-border-horizontal-spacing:900px'><td>secret</table></div>",
+    "<p style='offset:border-box'>secret", "<p style='offset-path:padding-box'>secret",
     "<p style='scale:0'>secret", "<p style='outline:400px solid #fff;outline-offset:-400px'>secret",
     # boxes and letters that reach over the line before
     *(f"<p style='margin:0'>secret</p>{later}" for later in (
@@ -521,7 +535,7 @@ def painted(
 def test_chromium_paints_what_is_plain(tmp_path: Path, browser: Chromium) -> None:
     """Pages differ in nothing but a word as wide; where no pixel tells them apart, the word is not seen."""
     every = [
-        page for page in SEEN + HIDDEN + FAR + PLAIN if len(page) < 1000 and "1px" not in page
+        page for page in SEEN + HIDDEN + FAR + PLAIN if (len(page) < 1000 or DEEP in page) and "1px" not in page
     ]  # too small letters
     pairs = [one.replace("secret", other) for one, other in zip(every, every[64:] + every[:64])]
     start = "<!doctype html><style>a{text-decoration:none}</style>"  # a line under a word goes around its letters
