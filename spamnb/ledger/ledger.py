@@ -11,7 +11,6 @@ as the mail: its mode is 0600, and deleted rows are overwritten.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import time
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.ledger.verdicts import Place, VerdictRow
+from spamnb.ledger.verdicts import Place, VerdictRow, model_path
 from spamnb.store.database import ColumnCheck, Database, checked_rows, identify_file, is_digest, sql_text
 
 if TYPE_CHECKING:
@@ -164,10 +163,11 @@ class Correction(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """A message that the model of a user forgot. Writing this deletes the corrections of the message by this model."""
+    """A message that a model forgot. Writing this deletes the corrections of the message by this model."""
 
     digest: bytes
-    user: str = ""
+    model: str  # as in `Batch`; empty if the user has no model
+    user: str = ""  # empty for the shared model
 
 
 class Batch(NamedTuple):
@@ -184,7 +184,7 @@ class Batch(NamedTuple):
         """Return a new batch of a command that uses this model."""
         with store.reading():
             of_user = store.shared is not None and store.starter is None
-        return cls(secrets.token_hex(8), command, sql_text(os.path.abspath(store.file)), time.time(), of_user)
+        return cls(secrets.token_hex(8), command, model_path(store), time.time(), of_user)
 
 
 class Day(NamedTuple):
@@ -306,7 +306,7 @@ class Ledger(Database):
                     names, marks = ", ".join(row._fields), ", ".join("?" * len(row))
                     self.execute(f"INSERT OR IGNORE INTO batches ({names}) VALUES ({marks})", row)  # noqa: S608
                 elif isinstance(row, Forgotten):
-                    self.delete("corrections", digest=row.digest, user=sql_text(row.user))
+                    self._delete_corrections(row._replace(user=sql_text(row.user)))
                 elif isinstance(row, Correction):
                     row = row._replace(user=sql_text(row.user), at=row.at or int(time.time()))
                     names, marks = ", ".join(row._fields), ", ".join("?" * len(row))
@@ -350,22 +350,29 @@ class Ledger(Database):
     def forget(self, digest: bytes, batch: Batch) -> None:
         """Delete the verdicts and corrections of a message by the model of a batch.
 
-        What 'learn' taught has no user: each model has the lessons of its path. A model that is no user's also has
-        those of a path without a file, because this may have been its path.
+        A model that is no user's also has those of a path without a file, because this may have been its path.
         """
-        if batch.of_user:
-            user, is_own = Path(batch.model).stem, "(user = ? OR batch IN (SELECT batch FROM batches WHERE model = ?))"
-            self._delete("corrections", f"digest = ? AND {is_own}", (digest, user, batch.model))
-            self._delete("verdicts", "digest = ? AND (user = ? OR model = ?)", (digest, user, batch.model))
-            return
+        user = Path(batch.model).stem if batch.of_user else ""
         with self.writing():
             others = json.dumps(self._find_other_models(digest, batch.model))
-            of_others = "model IN (SELECT value FROM json_each(?))"
-            batches = f"SELECT batch FROM batches WHERE {of_others} OR of_user AND model != ?"  # noqa: S608
-            is_own = f"user = '' AND batch NOT IN ({batches})"
-            self._delete("corrections", f"digest = ? AND {is_own}", (digest, others, batch.model))
-            is_own = f"model = ? OR user = '' AND NOT {of_others}"
-            self._delete("verdicts", f"digest = ? AND ({is_own})", (digest, batch.model, others))
+            is_own = "user = ?" if user else "user = '' AND model NOT IN (SELECT value FROM json_each(?))"
+            self._delete("verdicts", f"digest = ? AND (model = ? OR {is_own})", (digest, batch.model, user or others))
+            self._delete_corrections(Forgotten(digest, batch.model, user))
+
+    def _delete_corrections(self, forgotten: Forgotten) -> None:
+        """Delete the corrections of a message by the model that forgot it.
+
+        What 'learn' taught has no user: each model has the lessons of its path.
+        """
+        digest, model, user = forgotten
+        if user:
+            is_own = "(user = ? OR batch IN (SELECT batch FROM batches WHERE model = ?))"
+            self._delete("corrections", f"digest = ? AND {is_own}", (digest, user, model))
+            return
+        others = json.dumps(self._find_other_models(digest, model))
+        of_others = "model IN (SELECT value FROM json_each(?)) OR of_user AND model != ?"
+        is_own = f"user = '' AND batch NOT IN (SELECT batch FROM batches WHERE {of_others})"  # noqa: S608
+        self._delete("corrections", f"digest = ? AND {is_own}", (digest, others, model))
 
     def _find_other_models(self, digest: bytes, model: str) -> list[str]:
         """Return the paths of the models besides this one that classified or learned a message and are there still."""

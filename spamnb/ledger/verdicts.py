@@ -23,6 +23,7 @@ from spamnb.store.database import sql_text
 
 if TYPE_CHECKING:
     from spamnb.filter import Classifier
+    from spamnb.store.store import Store
 
 MAX_FIELD = 200  # characters of a sender, a subject or a Message-ID, because a sender may write a megabyte
 INBOX, JUNK, OTHER = "inbox", "junk", "other"  # roles of folders
@@ -141,6 +142,11 @@ class VerdictRow(NamedTuple):
             raise Damaged("evidence in table verdicts") from None
 
 
+def model_path(store: Store) -> str:
+    """Return the path of a model as rows of the ledger have it."""
+    return sql_text(os.path.abspath(store.file))
+
+
 def make_verdict(
     message: ReadMessage, classification: Classification, model: Classifier, *, user: str = "", batch: str = ""
 ) -> VerdictRow:
@@ -161,7 +167,7 @@ def make_verdict(
         threshold=classification.threshold,
         evidence=json.dumps(evidence),
         token_rules=identify_token_rules(model.settings),
-        model=sql_text(os.path.abspath(model.store.file)),
+        model=model_path(model.store),
         batch=batch,
         tokens=pack_tokens(row.tokens, row.counts),
     )

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from spamnb.filter import Classifier, Learned
 from spamnb.ledger.ledger import Batch, Correction, Forgotten
-from spamnb.ledger.verdicts import make_verdict
+from spamnb.ledger.verdicts import make_verdict, model_path
 from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import class_of_label, classify_mails
 from spamnb.model.classification import Classification
@@ -171,7 +171,7 @@ class Workers:
         for (request, raw, *_), (is_new, old, _) in zip(tasks, learned):
             identity = digest(raw)
             if not request.label:
-                ledger.put(Forgotten(identity, user))
+                ledger.put(Forgotten(identity, model_path(model.store) if model is not None else "", user))
             elif is_new and model is not None:
                 label, is_spam = class_of_label(model, request.label), request.label == "spam"
                 batch = self._continue_step(request.user, identity)

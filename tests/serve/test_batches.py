@@ -16,7 +16,7 @@ from mail import export_lines, learned_class, message
 
 from spamnb.errors import Locked, SpamnbError
 from spamnb.filter import Classifier, Learned
-from spamnb.ledger.ledger import Correction
+from spamnb.ledger.ledger import Correction, Ledger
 from spamnb.ledger.writer import LedgerWriter
 from spamnb.mail_result import classify_mail, classify_mails
 from spamnb.reader.message import digest
@@ -177,7 +177,7 @@ def test_scores_are_the_same_in_any_company(model: Path) -> None:
 ENVELOPE = b"X-Envelope-From: a\nX-Envelope-To: b\nReceived: here\n"  # a server's, before delivery
 
 
-class Ledger(list):
+class WrittenRows(list):
     put, close = list.append, list.clear
 
 
@@ -185,7 +185,7 @@ class Ledger(list):
 def test_lessons_of_one_batch_are_learned_once_each(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
-    copy, ledger = tmp_path / "model.spamnb", Ledger()
+    copy, ledger = tmp_path / "model.spamnb", WrittenRows()
     copy.write_bytes(model.read_bytes())
     lessons = [message("spam", number) + b"a lesson" for number in range(700, 704)]
     learn_all, begun = Classifier.learn_all, []
@@ -251,6 +251,25 @@ def test_what_a_user_teaches_at_once_is_undone_at_once(
     assert export_lines(model) == before
     paths = [folder / "ann.spamnb", folder / "bob.spamnb"] if folder else [model]
     assert {learned_class(path, raw) for path in paths for _, _, raw in lessons} == {None}
+
+
+@pytest.mark.parametrize("user", ["", "ann"])
+def test_what_a_client_lets_be_forgotten_stays_in_the_ledger_of_other_models(
+    model: Path, tmp_path: Path, user: str
+) -> None:
+    ledger, folder, raw = tmp_path / "ledger", tmp_path / "users", message("spam", 700)
+    folder.mkdir()
+    models = {"": model, "ann": folder / "ann.spamnb"}
+    teach(model, folder, ledger, [("ann", "spam", message("spam", 701))])
+    for path in models.values():
+        output_of("learn", "spam", "-m", path, "--ledger", ledger, stdin=raw)
+    teach(model, folder if user else None, ledger, [(user, "", raw)])
+    other = "" if user else "ann"
+    assert [name for name, path in models.items() if learned_class(path, raw)] == [other]
+    with Ledger.open(ledger) as kept:
+        (correction,) = kept.corrections(digest=digest(raw))
+        (batch,) = kept.list_batches(batch=correction.batch)
+    assert batch.model == str(models[other])
 
 
 @pytest.mark.parametrize("pause", [math.inf, -1.0])
