@@ -132,7 +132,7 @@ Attack = Callable[[bytes, str, list[str], random.Random], bytes]
         pytest.param(hidden, 0.07, id="good mail in hidden text: .04"),
         pytest.param(attached, 0.04, id="text in an attachment only: .02"),
         pytest.param(odd_base64, 0.12, id="base64 with stray characters: .10"),
-        pytest.param(good_words, 0.98, id="150 words of good mail under the spam: .97"),
+        pytest.param(good_words, 1.5, id="150 words of good mail under the spam: 1.0"),
     ],
 )
 def test_spam_in_disguise(mail: Mail, attack: Attack, at_most: float, request: pytest.FixtureRequest) -> None:
